@@ -23,7 +23,9 @@ AtomicFile::AtomicFile(std::filesystem::path path) : path_(std::move(path)), asi
     if (std::filesystem::exists(status) && !std::filesystem::is_regular_file(status))
         throw DataError("cannot write " + path_.string() +
                         ": it exists and is not a regular file; choose another name");
-    aside_ += "." + std::to_string(::getpid()) + ".part";
+    aside_ += '.';
+    aside_ += std::to_string(::getpid());
+    aside_ += ".part";
     ::unlink(aside_.c_str());
     descriptor_ =
         ::open(aside_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0666);

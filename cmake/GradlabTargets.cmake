@@ -43,4 +43,8 @@ function(gradlab_engine_options target)
         target_compile_options(${target} PRIVATE -O3)
     endif()
     target_compile_definitions(${target} PRIVATE EIGEN_DONT_PARALLELIZE)
+    if(GRADLAB_SANITIZE MATCHES "thread")
+        # TBB is not instrumented; loops run in their caller.
+        target_compile_definitions(${target} PRIVATE GRADLAB_SERIAL_EXECUTOR)
+    endif()
 endfunction()

@@ -27,13 +27,13 @@ struct ComputeArena::Impl {
 namespace {
 // The arena in force in this thread; null where loops run serially.
 thread_local ComputeArena* currentArena = nullptr;
-} // namespace
 
-double threadCpuSeconds() noexcept {
+double helperCpuSeconds() noexcept {
     timespec now{};
     clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
     return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
 }
+} // namespace
 
 ComputeArena::ComputeArena(int concurrency)
     : impl_(std::make_unique<Impl>()), concurrency_(kSerial || concurrency < 1 ? 1 : concurrency) {
@@ -73,9 +73,9 @@ void parallelBlocks(std::size_t blocks, const std::function<void(std::size_t)>& 
             body(block);
             return;
         }
-        const double before = threadCpuSeconds();
+        const double before = helperCpuSeconds();
         body(block);
-        helpers += static_cast<std::int64_t>(1e9 * (threadCpuSeconds() - before));
+        helpers += static_cast<std::int64_t>(1e9 * (helperCpuSeconds() - before));
     });
 }
 

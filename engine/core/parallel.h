@@ -50,7 +50,4 @@ void parallelRanges(std::size_t size, std::size_t grain, Body&& body) {
     });
 }
 
-/// CPU seconds of the calling thread.
-[[nodiscard]] double threadCpuSeconds() noexcept;
-
 } // namespace gradlab::engine

@@ -9,8 +9,10 @@
 
 #include "engine/compression/compressed_gradient.h"
 #include "engine/compression/message_plan.h"
+#include "engine/core/byte_buffer.h"
 #include "engine/core/export.h"
 #include "engine/core/precision.h"
+#include "engine/training/experiment.h"
 
 #include <cstdint>
 #include <memory>

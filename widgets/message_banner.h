@@ -1,0 +1,30 @@
+// SPDX-FileCopyrightText: Gradient Lab contributors
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Errors and warnings as lines above the content, each of which can be dismissed.
+#pragma once
+
+#include <QString>
+#include <QWidget>
+
+class QVBoxLayout;
+
+namespace gradlab::widgets {
+
+class MessageBanner : public QWidget {
+    Q_OBJECT
+
+public:
+    enum class Severity { Error, Warning, Information };
+    static constexpr int kMaxLines = 4; ///< the oldest goes when one more comes
+
+    explicit MessageBanner(QWidget* parent = nullptr);
+    /// The same text twice is shown once.
+    void showMessage(Severity severity, const QString& text);
+    void clear();
+    [[nodiscard]] QStringList messages() const;
+
+private:
+    QVBoxLayout* lines_;
+};
+
+} // namespace gradlab::widgets

@@ -1,0 +1,27 @@
+// SPDX-FileCopyrightText: Gradient Lab contributors
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Perplexity over the run on a log axis: validation thick, training thin, the floor and the
+// word-frequency model as lines.
+#pragma once
+
+#include "widgets/run_chart.h"
+
+namespace gradlab::widgets {
+
+class PlotWidget;
+
+class PerplexityChart : public RunChart {
+    Q_OBJECT
+
+public:
+    explicit PerplexityChart(QWidget* parent = nullptr);
+
+protected:
+    void redraw() override;
+    void applyTheme() override;
+
+private:
+    PlotWidget* plot_;
+};
+
+} // namespace gradlab::widgets

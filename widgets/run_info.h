@@ -1,0 +1,26 @@
+// SPDX-FileCopyrightText: Gradient Lab contributors
+// SPDX-License-Identifier: GPL-3.0-or-later
+// How one run of the session appears in every view: its number, name, colour and data.
+#pragma once
+
+#include "widgets/run_series.h"
+
+#include <QString>
+
+#include <vector>
+
+namespace gradlab::widgets {
+
+struct RunInfo {
+    int id = 0;
+    QString name;
+    int colour = 0; ///< index into Theme::runColour
+    bool visible = true;
+    QString method;                    ///< "topk 0.01, residual"
+    QString state;                     ///< "running", "paused", …
+    const RunSeries* series = nullptr; ///< owned by the session, which outlives every view's list
+};
+
+using RunList = std::vector<RunInfo>;
+
+} // namespace gradlab::widgets

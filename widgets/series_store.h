@@ -1,0 +1,123 @@
+// SPDX-FileCopyrightText: Gradient Lab contributors
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Samples of one run, bounded for ever: columns that share their x values, each a pyramid of
+// (min, max, mean, last) over 2^k samples. Appending is O(1); when the leaves are full, every pair
+// of them becomes one. No Qt, one thread. Leaves out: what the columns mean (RunSeries).
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <optional>
+#include <span>
+#include <vector>
+
+namespace gradlab::widgets {
+
+/// What a chart's x axis shows; every sample has all four.
+enum class XAxis { Step, Bytes, SimulatedTime, WallTime };
+inline constexpr std::size_t kXAxisCount = 4;
+using XValues = std::array<double, kXAxisCount>;
+
+/// y = NaN is a gap: nothing joins the points on its two sides.
+struct PlotPoint {
+    double x = 0.0;
+    double y = 0.0;
+    bool operator==(const PlotPoint&) const = default;
+};
+
+/// A value that cannot be drawn, remembered where it happened.
+struct NonFiniteMark {
+    enum class Kind { NotANumber, PositiveInfinity, NegativeInfinity };
+    double x = 0.0;
+    Kind kind = Kind::NotANumber;
+};
+
+class SeriesStore {
+public:
+    static constexpr std::size_t kDefaultLeaves = 8192;
+    static constexpr std::size_t kMaxMarks = 256; ///< per column; the first ones are kept
+
+    /// @param maxLeaves even, ≥ 2
+    explicit SeriesStore(std::size_t columns, std::size_t maxLeaves = kDefaultLeaves);
+
+    /// One value a column. x values that go back are lifted to the largest so far.
+    void append(const XValues& x, std::span<const double> values);
+
+    struct Query {
+        XAxis axis = XAxis::Step;
+        double from = -std::numeric_limits<double>::infinity();
+        double to = std::numeric_limits<double>::infinity();
+        std::size_t maxPoints = 1000; ///< ≥ 4
+    };
+    struct Result {
+        std::vector<PlotPoint> points; ///< x never decreases; at most maxPoints
+        std::vector<NonFiniteMark> marks;
+    };
+    /// Min and max of each bucket in the order in which they happened, and the first and the last
+    /// sample themselves where the range holds them. All values are ones that were appended.
+    [[nodiscard]] Result query(std::size_t column, const Query& query) const;
+
+    struct Sample {
+        XValues x{};
+        double value = 0.0;
+    };
+    /// The appended sample whose x is closest (once leaves were halved: the closest one kept).
+    [[nodiscard]] std::optional<Sample> nearest(std::size_t column, XAxis axis, double x) const;
+    [[nodiscard]] std::optional<Sample> last(std::size_t column) const;
+    /// Mean of the finite values of a column over all samples; nothing if there are none.
+    [[nodiscard]] std::optional<double> mean(std::size_t column) const;
+
+    [[nodiscard]] std::uint64_t samples() const noexcept { return samples_; }
+    [[nodiscard]] std::size_t leaves() const noexcept { return leafX_.size(); }
+    /// Samples in one leaf: a power of two.
+    [[nodiscard]] std::uint64_t stride() const noexcept { return stride_; }
+    [[nodiscard]] const XValues& firstX() const noexcept { return firstX_; }
+    [[nodiscard]] const XValues& lastX() const noexcept { return lastX_; }
+
+private:
+    struct Node {
+        double min = std::numeric_limits<double>::infinity();
+        double max = -std::numeric_limits<double>::infinity();
+        double sum = 0.0;
+        double last = std::numeric_limits<double>::quiet_NaN();
+        std::uint64_t minAt = 0; ///< sample numbers
+        std::uint64_t maxAt = 0;
+        std::uint64_t finite = 0;
+        void add(double value, std::uint64_t sample);
+        void merge(const Node& later);
+    };
+    struct Column {
+        std::vector<std::vector<Node>>
+            levels; ///< [k][i]: samples i·stride·2^k and on; only full ones
+        Node open;  ///< the leaf that is being filled
+        double first = 0.0;
+        double last = 0.0;
+        struct Mark {
+            XValues x;
+            NonFiniteMark::Kind kind;
+        };
+        std::vector<Mark> marks;
+    };
+    struct Cover; ///< collects the points of a query
+
+    void appendValue(Column& column, const XValues& x, double value);
+    void closeLeaf();
+    void halve();
+    [[nodiscard]] double xOf(std::uint64_t sample, XAxis axis) const;
+    [[nodiscard]] std::size_t leafAt(XAxis axis, double x) const;
+    void cover(const Column& column, std::size_t begin, std::size_t end, std::size_t level,
+               Cover& out) const;
+
+    std::vector<Column> columns_;
+    std::vector<XValues> leafX_; ///< of the last sample of each full leaf
+    std::size_t maxLeaves_;
+    std::uint64_t stride_ = 1;
+    std::uint64_t samples_ = 0;
+    std::uint64_t openSamples_ = 0;
+    XValues firstX_{};
+    XValues lastX_{};
+};
+
+} // namespace gradlab::widgets

@@ -1,0 +1,27 @@
+// SPDX-FileCopyrightText: Gradient Lab contributors
+// SPDX-License-Identifier: GPL-3.0-or-later
+// What is kept (elements asked and achieved, energy) and what waits in memory.
+#pragma once
+
+#include "widgets/run_chart.h"
+
+namespace gradlab::widgets {
+
+class PlotWidget;
+
+class SparsityChart : public RunChart {
+    Q_OBJECT
+
+public:
+    explicit SparsityChart(QWidget* parent = nullptr);
+
+protected:
+    void redraw() override;
+    void applyTheme() override;
+
+private:
+    PlotWidget* kept_;
+    PlotWidget* waiting_;
+};
+
+} // namespace gradlab::widgets

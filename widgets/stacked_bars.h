@@ -1,0 +1,61 @@
+// SPDX-FileCopyrightText: Gradient Lab contributors
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Horizontal stacked bars with their own labels, painted directly: a row a bar, a colour a part.
+#pragma once
+
+#include "widgets/axis_ticks.h"
+#include "widgets/theme.h"
+
+#include <QString>
+#include <QWidget>
+
+#include <vector>
+
+namespace gradlab::widgets {
+
+struct BarPart {
+    QString name;
+    QColor colour;
+    double value = 0.0; ///< ≥ 0; others count as 0
+};
+
+struct BarRow {
+    QString label;
+    QColor colour;     ///< of the label's swatch; invalid: none
+    QString value;     ///< text at the bar's end
+    bool slim = false; ///< a second, thinner bar that belongs to the one above
+    std::vector<BarPart> parts;
+};
+
+class StackedBars : public QWidget {
+    Q_OBJECT
+
+public:
+    explicit StackedBars(QWidget* parent = nullptr);
+    void setTheme(const Theme& theme);
+    void setTitle(const QString& title);
+    void setRows(std::vector<BarRow> rows, ValueKind kind);
+    [[nodiscard]] QSize sizeHint() const override;
+    [[nodiscard]] QSize minimumSizeHint() const override;
+    /// Boxes of all text as it was painted last; for tests.
+    [[nodiscard]] const std::vector<QRectF>& textBoxes() const noexcept { return textBoxes_; }
+
+protected:
+    void paintEvent(QPaintEvent* event) override;
+    bool event(QEvent* event) override;
+
+private:
+    struct Layout;
+    void paintKeys(QPainter& painter, Layout& layout);
+    void paintRow(QPainter& painter, const BarRow& row, const Layout& layout, QRectF line);
+    void text(QPainter& painter, const QRectF& box, int flags, const QString& text);
+    [[nodiscard]] double largestTotal() const;
+
+    Theme theme_ = Theme::make(false, false);
+    QString title_;
+    std::vector<BarRow> rows_;
+    ValueKind kind_ = ValueKind::Seconds;
+    std::vector<QRectF> textBoxes_;
+};
+
+} // namespace gradlab::widgets

@@ -1,0 +1,28 @@
+// SPDX-FileCopyrightText: Gradient Lab contributors
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Where the time of a step goes, two bars a run: the modelled cluster (CPU time, server, link
+// model) and this computer by its clock, with "sharing the cores" apart. Waiting for a core is
+// never network.
+#pragma once
+
+#include "widgets/run_chart.h"
+
+namespace gradlab::widgets {
+
+class StackedBars;
+
+class TimeChart : public RunChart {
+    Q_OBJECT
+
+public:
+    explicit TimeChart(QWidget* parent = nullptr);
+
+protected:
+    void redraw() override;
+    void applyTheme() override;
+
+private:
+    StackedBars* bars_;
+};
+
+} // namespace gradlab::widgets

@@ -1,0 +1,27 @@
+// SPDX-FileCopyrightText: Gradient Lab contributors
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Bytes of one worker's message, a step and in total, against dense messages, log axes.
+#pragma once
+
+#include "widgets/run_chart.h"
+
+namespace gradlab::widgets {
+
+class PlotWidget;
+
+class TrafficChart : public RunChart {
+    Q_OBJECT
+
+public:
+    explicit TrafficChart(QWidget* parent = nullptr);
+
+protected:
+    void redraw() override;
+    void applyTheme() override;
+
+private:
+    PlotWidget* perStep_;
+    PlotWidget* total_;
+};
+
+} // namespace gradlab::widgets

@@ -44,10 +44,11 @@ void parallelBlocks(std::size_t blocks, const std::function<void(std::size_t)>& 
 template <class Body>
 void parallelRanges(std::size_t size, std::size_t grain, Body&& body) {
     const std::size_t blocks = (size + grain - 1) / grain;
-    parallelBlocks(blocks, [&](std::size_t block) {
+    const auto run = [&](std::size_t block) {
         const std::size_t begin = block * grain;
         body(begin, size - begin < grain ? size : begin + grain);
-    });
+    };
+    parallelBlocks(blocks, std::cref(run)); // by reference: a copy would be a heap allocation
 }
 
 } // namespace gradlab::engine

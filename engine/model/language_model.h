@@ -1,9 +1,10 @@
 // SPDX-FileCopyrightText: Gradient Lab contributors
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The LSTM language model: embedding, L LSTM layers, output layer (tied or not), softmax cross-entropy.
-// Forward and backward over one window of T time steps and B columns; f32 and f64 from one source.
-// Leaves out: parameter updates (SgdOptimizer), the text (Corpus), threads' start and end (the caller's arena).
-// PyTorch's parameters and gate order i f g o; matrices row-major; activations ordered (time, column).
+// The LSTM language model: embedding, L LSTM layers, output layer (tied or not), softmax
+// cross-entropy. Forward and backward over one window of T time steps and B columns; f32 and f64
+// from one source. Leaves out: parameter updates (SgdOptimizer), the text (Corpus), threads' start
+// and end (the caller's arena). PyTorch's parameters and gate order i f g o; matrices row-major;
+// activations ordered (time, column).
 #pragma once
 
 #include "engine/model/parameter_layout.h"
@@ -42,17 +43,19 @@ struct DropoutContext {
 /// Called in the computing thread as soon as tensor `id` of the gradient is final.
 using TensorReady = std::function<void(std::uint32_t id)>;
 
-/// Scratch memory and code for one worker. Not thread-safe; one object a worker, parameters shared read-only.
-/// Uses the calling thread's TBB arena for parallel products; results do not depend on its size.
+/// Scratch memory and code for one worker. Not thread-safe; one object a worker, parameters shared
+/// read-only. Uses the calling thread's TBB arena for parallel products; results do not depend on
+/// its size.
 template <class T>
 class LanguageModel {
 public:
     virtual ~LanguageModel() = default;
 
-    /// Forward and backward. `state` is read and overwritten by the window's last (h, c). `gradient` (layout
-    /// size) is overwritten by the gradient of the MEAN cross-entropy over the T·B predictions.
-    /// Returns that mean, natural logarithm. `forwardDone` is called once between forward and backward.
-    /// Throws Cancelled when `stop` asks; then `state` and `gradient` are unspecified.
+    /// Forward and backward. `state` is read and overwritten by the window's last (h, c).
+    /// `gradient` (layout size) is overwritten by the gradient of the MEAN cross-entropy over the
+    /// T·B predictions. Returns that mean, natural logarithm. `forwardDone` is called once between
+    /// forward and backward. Throws Cancelled when `stop` asks; then `state` and `gradient` are
+    /// unspecified.
     virtual double forwardBackward(std::span<const T> parameters, const Window& window,
                                    HiddenState<T> state, const DropoutContext& dropout,
                                    std::span<T> gradient, const std::function<void()>& forwardDone,
@@ -79,8 +82,8 @@ extern template std::unique_ptr<LanguageModel<double>> makeLstmLanguageModel(con
 
 /// U[−1/√h, 1/√h] everywhere, an untied output bias 0; the same values in f32 and f64.
 template <class T>
-void initialiseParameters(const ParameterLayout& layout, const ModelShape& shape, std::uint32_t seed,
-                          std::span<T> parameters);
+void initialiseParameters(const ParameterLayout& layout, const ModelShape& shape,
+                          std::uint32_t seed, std::span<T> parameters);
 
 extern template void initialiseParameters(const ParameterLayout&, const ModelShape&, std::uint32_t,
                                           std::span<float>);

@@ -56,7 +56,8 @@ std::vector<MessagePart> ParameterLayout::parts(std::size_t minimumBytes) const 
         parts.push_back(std::move(part));
         return parts;
     }
-    parts.back().tensors.insert(parts.back().tensors.end(), part.tensors.begin(), part.tensors.end());
+    parts.back().tensors.insert(parts.back().tensors.end(), part.tensors.begin(),
+                                part.tensors.end());
     parts.back().elements += part.elements;
     return parts;
 }

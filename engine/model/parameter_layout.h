@@ -30,25 +30,31 @@ struct TensorInfo {
 
 /// Consecutive tensors (in backward order) that travel in one frame. Fixed by the model.
 struct MessagePart {
-    std::vector<std::uint32_t> tensors; ///< tensor ids, in the order in which backward finishes them
+    std::vector<std::uint32_t>
+        tensors; ///< tensor ids, in the order in which backward finishes them
     std::size_t elements = 0;
 };
 
 class GRADLAB_ENGINE_EXPORT ParameterLayout {
 public:
     ParameterLayout() = default;
-    /// Tensors in PyTorch's order: embedding.weight (V×H), per layer weight_ih (4H×H), weight_hh (4H×H),
-    /// bias_ih (4H), bias_hh (4H), then decoder.weight (V×H) and decoder.bias (V) when untied.
+    /// Tensors in PyTorch's order: embedding.weight (V×H), per layer weight_ih (4H×H), weight_hh
+    /// (4H×H), bias_ih (4H), bias_hh (4H), then decoder.weight (V×H) and decoder.bias (V) when
+    /// untied.
     explicit ParameterLayout(const ModelShape& shape);
-    /// Any tensors, for a user's own gradient file; offsets are filled in; backward order = reverse order.
+    /// Any tensors, for a user's own gradient file; offsets are filled in; backward order = reverse
+    /// order.
     explicit ParameterLayout(std::vector<TensorInfo> tensors);
 
     [[nodiscard]] const std::vector<TensorInfo>& tensors() const noexcept { return tensors_; }
     [[nodiscard]] std::size_t size() const noexcept { return size_; }
-    /// Tensor ids in the order in which backward finishes them: decoder, last layer … first, embedding.
-    [[nodiscard]] const std::vector<std::uint32_t>& backwardOrder() const noexcept { return backward_; }
-    /// Groups of backwardOrder(), each of at least `minimumBytes` (at 4 bytes an element); the remainder
-    /// joins the last.
+    /// Tensor ids in the order in which backward finishes them: decoder, last layer … first,
+    /// embedding.
+    [[nodiscard]] const std::vector<std::uint32_t>& backwardOrder() const noexcept {
+        return backward_;
+    }
+    /// Groups of backwardOrder(), each of at least `minimumBytes` (at 4 bytes an element); the
+    /// remainder joins the last.
     [[nodiscard]] std::vector<MessagePart> parts(std::size_t minimumBytes = 256 * 1024) const;
 
 private:

@@ -1,0 +1,81 @@
+// SPDX-FileCopyrightText: Gradient Lab contributors
+// SPDX-License-Identifier: GPL-3.0-or-later
+// One LSTM layer over a window, forward and backward, with PyTorch's parameters and gate order i f
+// g o:
+//   a_t = W_ih x_t + b_ih + W_hh h_{t−1} + b_hh;  i, f, o = σ(a);  g = tanh(a)
+//   c_t = f ∘ c_{t−1} + i ∘ g;  h_t = o ∘ tanh(c_t)
+// T time, B columns, H hidden; the input is H wide too. Rows are ordered (time, column).
+// The products over all time steps are one product each; only h_{t−1} W_hh is done step by step.
+// Leaves out: dropout, the order of layers, what the parameters are called.
+#pragma once
+
+#include "engine/core/aligned_buffer.h"
+
+#include <cstddef>
+#include <span>
+#include <stop_token>
+
+namespace gradlab::engine {
+
+/// Views of one layer's parameters: 4H×H, 4H×H, 4H, 4H.
+template <class T>
+struct LstmWeights {
+    std::span<const T> input;
+    std::span<const T> hidden;
+    std::span<const T> inputBias;
+    std::span<const T> hiddenBias;
+};
+
+/// Keeps a window's activations between forward and backward; one object a layer and worker.
+template <class T>
+class LstmLayer {
+public:
+    explicit LstmLayer(std::size_t hidden) : hidden_(hidden) {}
+
+    /// `input` (T·B×H) must live until the window's backward is done. h0 and c0: B×H.
+    /// @throws Cancelled between time steps.
+    void forward(const LstmWeights<T>& weights, std::span<const T> input, std::size_t time,
+                 std::size_t columns, std::span<const T> h0, std::span<const T> c0,
+                 const std::stop_token& stop);
+    /// h_1 … h_T, T·B×H.
+    [[nodiscard]] std::span<const T> output() const noexcept;
+    [[nodiscard]] std::span<const T> lastHidden() const noexcept;
+    [[nodiscard]] std::span<const T> lastCell() const noexcept;
+
+    /// From the gradient of output() to that of the gates' inputs, kept inside; then any of the
+    /// four below.
+    /// @throws Cancelled between time steps.
+    void backwardThroughTime(const LstmWeights<T>& weights, std::span<const T> outputGradient,
+                             const std::stop_token& stop);
+    /// Overwrites (4H). Both biases have this gradient.
+    void biasGradient(std::span<T> gradient) const;
+    /// Overwrites (4H×H).
+    void hiddenWeightGradient(std::span<T> gradient) const;
+    /// Overwrites (4H×H).
+    void inputWeightGradient(std::span<T> gradient) const;
+    /// Overwrites (T·B×H).
+    void inputGradient(const LstmWeights<T>& weights, std::span<T> gradient) const;
+
+private:
+    void reserve(std::size_t time, std::size_t columns);
+    void gatesForward(std::size_t t);
+    void gatesBackward(std::size_t t, const T* outputGradient);
+    [[nodiscard]] std::size_t stepSize() const noexcept { return columns_ * hidden_; }
+
+    std::size_t hidden_;
+    std::size_t time_ = 0;
+    std::size_t columns_ = 0;
+    std::span<const T> input_;
+    AlignedBuffer<T> gates_; ///< T·B×4H: pre-activations, then i f g o, then their gradients
+    AlignedBuffer<T> h_;     ///< (T+1)·B×H, rows 0 … B−1 are h0
+    AlignedBuffer<T> c_;     ///< (T+1)·B×H, rows 0 … B−1 are c0
+    AlignedBuffer<T> tanhC_; ///< T·B×H
+    AlignedBuffer<T> bias_;  ///< 4H: b_ih + b_hh
+    AlignedBuffer<T> stepGradient_; ///< B×H: gradient of h_{t−1} through step t's gates
+    AlignedBuffer<T> cellGradient_; ///< B×H: gradient of c_{t−1}
+};
+
+extern template class LstmLayer<float>;
+extern template class LstmLayer<double>;
+
+} // namespace gradlab::engine

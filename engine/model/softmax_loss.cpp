@@ -1,0 +1,145 @@
+// SPDX-FileCopyrightText: Gradient Lab contributors
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "engine/model/softmax_loss.h"
+
+#include "engine/core/check.h"
+#include "engine/core/errors.h"
+#include "engine/core/parallel.h"
+#include "engine/model/grow_buffer.h"
+#include "engine/model/matrix_product.h"
+#include "engine/model/vector_chunk.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+namespace gradlab::engine {
+namespace {
+
+constexpr std::size_t kTileElements = std::size_t{1} << 21;
+constexpr std::size_t kRowBlockElements = 16384; // elements of softmax a task
+
+/// Replaces a row of logits by exp(logit − max) and returns their sum; `max` gets the largest
+/// logit. Partial sums of at most 64 chunks keep the error of float far below the loss's tolerance.
+template <class T>
+double exponentials(T* row, std::size_t size, T& max) {
+    using Chunk = VectorChunk<T>;
+    constexpr std::size_t kStretch = 64 * Chunk::kSize;
+    max = *std::max_element(row, row + size);
+    const Chunk shift = Chunk::all(max);
+    double sum = 0.0;
+    for (std::size_t start = 0; start < size; start += kStretch) {
+        const std::size_t end = std::min(size, start + kStretch);
+        const std::size_t full = start + (end - start) / Chunk::kSize * Chunk::kSize;
+        Chunk lanes = Chunk::all(T{0});
+        for (std::size_t j = start; j < full; j += Chunk::kSize) {
+            const Chunk value = (Chunk::load(row + j, Chunk::kSize) - shift).exp();
+            value.store(row + j, Chunk::kSize);
+            lanes = lanes + value;
+        }
+        if (full < end)
+            (Chunk::load(row + full, end - full) - shift).exp().store(row + full, end - full);
+        sum += static_cast<double>(lanes.values().sum());
+        for (std::size_t j = full; j < end; ++j)
+            sum += static_cast<double>(row[j]);
+    }
+    return sum;
+}
+
+} // namespace
+
+template <class T>
+std::size_t SoftmaxLoss<T>::tileRows() const noexcept {
+    return std::clamp<std::size_t>(kTileElements / vocabulary_, 32, 512);
+}
+
+/// Losses of a tile of logits into rowLosses_; a gradientScale other than 0 turns the tile into P.
+template <class T>
+void SoftmaxLoss<T>::tileLosses(std::span<const std::int32_t> targets, T* tile, T gradientScale) {
+    const std::size_t block = std::max<std::size_t>(1, kRowBlockElements / vocabulary_);
+    parallelRanges(targets.size(), block, [&](std::size_t first, std::size_t last) {
+        for (std::size_t r = first; r < last; ++r) {
+            T* row = tile + r * vocabulary_;
+            const auto target = static_cast<std::size_t>(targets[r]);
+            const T targetLogit = row[target];
+            T max{};
+            const double sum = exponentials(row, vocabulary_, max);
+            rowLosses_[r] =
+                std::log(sum) + (static_cast<double>(max) - static_cast<double>(targetLogit));
+            if (gradientScale == T{0})
+                continue;
+            const T scale = static_cast<T>(static_cast<double>(gradientScale) / sum);
+            for (std::size_t j = 0; j < vocabulary_; ++j)
+                row[j] *= scale;
+            row[target] -= gradientScale;
+        }
+    });
+}
+
+template <class T>
+void SoftmaxLoss<T>::logits(const OutputWeights<T>& weights, std::span<const T> input,
+                            std::span<T> out) const {
+    const std::size_t rows = input.size() / hidden_;
+    GRADLAB_CHECK(out.size() == rows * vocabulary_, out.size(), rows, vocabulary_);
+    if (!weights.bias.empty())
+        for (std::size_t r = 0; r < rows; ++r)
+            std::ranges::copy(weights.bias, out.data() + r * vocabulary_);
+    multiplyTransposed<T>(
+        {input.data(), rows, hidden_}, {weights.weight.data(), vocabulary_, hidden_},
+        {out.data(), rows, vocabulary_}, weights.bias.empty() ? Accumulate::No : Accumulate::Yes);
+}
+
+template <class T>
+double SoftmaxLoss<T>::loss(const OutputWeights<T>& weights, std::span<const T> input,
+                            std::span<const std::int32_t> targets) {
+    double total = 0.0;
+    const std::size_t most = std::min(tileRows(), targets.size());
+    const std::span<T> tile = grow(tile_, most * vocabulary_);
+    static_cast<void>(grow(rowLosses_, most));
+    for (std::size_t first = 0; first < targets.size(); first += most) {
+        const std::size_t rows = std::min(most, targets.size() - first);
+        logits(weights, input.subspan(first * hidden_, rows * hidden_),
+               tile.first(rows * vocabulary_));
+        tileLosses(targets.subspan(first, rows), tile.data(), T{0});
+        for (std::size_t r = 0; r < rows; ++r)
+            total += rowLosses_[r];
+    }
+    return total;
+}
+
+template <class T>
+double SoftmaxLoss<T>::lossAndGradient(const OutputWeights<T>& weights, std::span<const T> input,
+                                       std::span<const std::int32_t> targets,
+                                       const OutputGradients<T>& gradients,
+                                       const std::stop_token& stop) {
+    double total = 0.0;
+    const std::size_t most = std::min(tileRows(), targets.size());
+    const std::span<T> tile = grow(tile_, most * vocabulary_);
+    static_cast<void>(grow(rowLosses_, most));
+    const T scale = static_cast<T>(1.0 / static_cast<double>(targets.size()));
+    std::ranges::fill(gradients.bias, T{0});
+    for (std::size_t first = 0; first < targets.size(); first += most) {
+        if (stop.stop_requested())
+            throw Cancelled();
+        const std::size_t rows = std::min(most, targets.size() - first);
+        const auto tileInput = input.subspan(first * hidden_, rows * hidden_);
+        logits(weights, tileInput, tile.first(rows * vocabulary_));
+        tileLosses(targets.subspan(first, rows), tile.data(), scale);
+        for (std::size_t r = 0; r < rows; ++r)
+            total += rowLosses_[r];
+        multiply<T>({tile.data(), rows, vocabulary_}, {weights.weight.data(), vocabulary_, hidden_},
+                    {gradients.input.data() + first * hidden_, rows, hidden_}, Accumulate::No);
+        transposedMultiply<T>({tile.data(), rows, vocabulary_}, {tileInput.data(), rows, hidden_},
+                              {gradients.weight.data(), vocabulary_, hidden_},
+                              first == 0 ? Accumulate::No : Accumulate::Yes);
+        for (std::size_t r = 0; r < rows && !gradients.bias.empty(); ++r)
+            for (std::size_t v = 0; v < vocabulary_; ++v)
+                gradients.bias[v] += tile[r * vocabulary_ + v];
+    }
+    return total;
+}
+
+template class SoftmaxLoss<float>;
+template class SoftmaxLoss<double>;
+
+} // namespace gradlab::engine

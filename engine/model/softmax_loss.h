@@ -1,0 +1,65 @@
+// SPDX-FileCopyrightText: Gradient Lab contributors
+// SPDX-License-Identifier: GPL-3.0-or-later
+// The output layer, softmax and cross-entropy as one pass over tiles of rows, so that the N×V
+// logits of a window (N = T·B predictions, V vocabulary, H hidden) never exist whole. Natural
+// logarithm; losses summed in double.
+//   logits = X · Wᵀ (+ b);  loss = Σ_r log Σ_v exp(logits[r, v]) − logits[r, target_r]
+//   gradient of the mean: P = (softmax(logits) − onehot) / N;  dX = P · W;  dW += Pᵀ · X;  db +=
+//   Σ_r P
+#pragma once
+
+#include "engine/core/aligned_buffer.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <stop_token>
+
+namespace gradlab::engine {
+
+/// Weight V×H; bias V or empty.
+template <class T>
+struct OutputWeights {
+    std::span<const T> weight;
+    std::span<const T> bias;
+};
+
+/// What backward fills. The weight's and bias's gradients are overwritten.
+template <class T>
+struct OutputGradients {
+    std::span<T> weight; ///< V×H
+    std::span<T> bias;   ///< V or empty
+    std::span<T> input;  ///< N×H
+};
+
+template <class T>
+class SoftmaxLoss {
+public:
+    SoftmaxLoss(std::size_t vocabulary, std::size_t hidden)
+        : vocabulary_(vocabulary), hidden_(hidden) {}
+
+    /// Sum of the N losses. `input` N×H.
+    [[nodiscard]] double loss(const OutputWeights<T>& weights, std::span<const T> input,
+                              std::span<const std::int32_t> targets);
+    /// The same and the gradients of the mean loss. @throws Cancelled between tiles.
+    [[nodiscard]] double lossAndGradient(const OutputWeights<T>& weights, std::span<const T> input,
+                                         std::span<const std::int32_t> targets,
+                                         const OutputGradients<T>& gradients,
+                                         const std::stop_token& stop);
+    /// out (N×V).
+    void logits(const OutputWeights<T>& weights, std::span<const T> input, std::span<T> out) const;
+
+private:
+    [[nodiscard]] std::size_t tileRows() const noexcept;
+    void tileLosses(std::span<const std::int32_t> targets, T* tile, T gradientScale);
+
+    std::size_t vocabulary_;
+    std::size_t hidden_;
+    AlignedBuffer<T> tile_;           ///< tileRows×V: logits, then P
+    AlignedBuffer<double> rowLosses_; ///< tileRows
+};
+
+extern template class SoftmaxLoss<float>;
+extern template class SoftmaxLoss<double>;
+
+} // namespace gradlab::engine

@@ -30,7 +30,7 @@ struct FieldSpec {
     std::string path;   ///< dotted, as in the experiment file: "compression.ratio"
     std::string option; ///< "--ratio"; of a Boolean: the flag that sets the opposite of the default
     FieldType type = FieldType::Text;
-    FieldValue defaultValue;
+    FieldValue defaultValue{};
     std::optional<double> minimum{};
     std::optional<double> maximum{};
     bool minimumExcluded = false;

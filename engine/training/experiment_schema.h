@@ -61,6 +61,15 @@ validate(const Experiment& experiment);
 /// @throws ExperimentError with the first error of validate(). Returns the warnings.
 GRADLAB_ENGINE_EXPORT std::vector<ExperimentIssue> requireValid(const Experiment& experiment);
 
+/// The errors of validate() for each entry, and what a race's entries must share: corpus, model,
+/// seed.
+/// @throws ExperimentError. Returns the warnings of all entries, their message beginning with the
+/// entry's name.
+GRADLAB_ENGINE_EXPORT std::vector<ExperimentIssue>
+requireValidRace(const std::vector<Experiment>& race);
+/// The entry's name, or what tells it apart from others: "topk 0.01".
+[[nodiscard]] GRADLAB_ENGINE_EXPORT std::string displayName(const Experiment& experiment);
+
 /// Every `auto` and 0-means-default replaced by what it stands for (memory, values, threads,
 /// wait_for, …).
 [[nodiscard]] GRADLAB_ENGINE_EXPORT Experiment resolved(const Experiment& experiment);

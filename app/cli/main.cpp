@@ -1,0 +1,8 @@
+// SPDX-FileCopyrightText: Gradient Lab contributors
+// SPDX-License-Identifier: GPL-3.0-or-later
+// gradlab-cli: everything that needs no window.
+#include "app/cli/command_line.h"
+
+int main(int argc, char** argv) {
+    return gradlab::app::runCommandLine(argc, argv);
+}

@@ -71,7 +71,8 @@ public:
     void pauseAfter(std::uint64_t step);
     /// A change for one member, or for all with kAllMembers. An invalid one becomes a warning
     /// event.
-    void change(std::size_t member, const ParameterChange& change);
+    /// It takes effect once the member has done `afterStep` steps (0: at the next step boundary).
+    void change(std::size_t member, const ParameterChange& change, std::uint64_t afterStep = 0);
     static constexpr std::size_t kAllMembers = static_cast<std::size_t>(-1);
 
     /// Blocks until Finished or Failed.

@@ -1,0 +1,100 @@
+// SPDX-FileCopyrightText: Gradient Lab contributors
+// SPDX-License-Identifier: GPL-3.0-or-later
+// The trainer in one precision; see trainer.h for what it promises.
+#pragma once
+
+#include "engine/training/checkpoint.h"
+#include "engine/training/evaluator.h"
+#include "engine/training/replica.h"
+#include "engine/training/run_totals.h"
+#include "engine/training/step_accounting.h"
+#include "engine/training/trainer.h"
+#include "engine/training/worker.h"
+#include "engine/training/worker_team.h"
+
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace gradlab::engine {
+
+template <class T>
+class TrainerImpl final : public Trainer {
+public:
+    TrainerImpl(const Experiment& requested, std::shared_ptr<const Corpus> corpus,
+                const ExchangeFactory& exchange, RecordSink& sink, const TrainerOptions& options);
+
+    bool advance(std::stop_token stop) override;
+    void apply(const ParameterChange& change) override;
+    void finish(const std::string& reason, const std::string& message) override;
+    void saveCheckpoint(const std::filesystem::path& file) override;
+    void saveParameters(const std::filesystem::path& file) override;
+    void writeEvent(const std::string& event, const std::string& details) override;
+    [[nodiscard]] TrainerProgress progress() const override;
+    [[nodiscard]] const Experiment& experiment() const override { return experiment_; }
+    [[nodiscard]] std::uint64_t parameterHash() const override { return replica_.hash(); }
+
+private:
+    // Construction
+    void makeWorkers();
+    void restore(const std::filesystem::path& checkpoint);
+    void writeStart();
+    void reconfigureCompression(MemoryChange change);
+
+    // One step (trainer_step.cpp)
+    void step(const std::stop_token& stop);
+    [[nodiscard]] WorkerStep workerStep() const;
+    void computeAndExchange(const WorkerStep& step, const std::stop_token& stop);
+    void commitWorkers();
+    void updateReplica(double meanNorm);
+    void abandonStep();
+    void accountStep(const WorkerStep& step);
+    [[nodiscard]] StepInputs stepInputs(const WorkerStep& step) const;
+
+    // What is due after a step (trainer_evaluation.cpp)
+    void evaluateIfDue(const std::stop_token& stop);
+    void evaluateValid(const std::stop_token& stop);
+    [[nodiscard]] Evaluation evaluate(std::span<const T> parameters, const std::string& split,
+                                      const std::stop_token& stop);
+    void writeEvaluation(const Evaluation& evaluation, const std::string& split,
+                         std::string sample);
+    [[nodiscard]] std::string endReason() const;
+    void complete(const std::string& reason, const std::stop_token& stop);
+    void writeDueCheckpoint();
+
+    [[nodiscard]] std::uint64_t epochOf(std::uint64_t step) const { return (step - 1) / windows_; }
+    [[nodiscard]] bool isDue(std::int64_t every) const;
+    [[nodiscard]] ExchangeSetup exchangeSetup() const;
+    [[nodiscard]] CheckpointContents<T> checkpointContents();
+
+    Experiment requested_;  ///< as asked, `auto` kept: a later change resolves anew
+    Experiment experiment_; ///< resolved
+    std::shared_ptr<const Corpus> corpus_;
+    RecordSink& sink_; ///< the program's, outlives the trainer
+    TrainerOptions options_;
+    ModelShape shape_;
+    MessagePlan plan_;
+    ComputeArena arena_; ///< of the run's own thread: evaluation and update
+    Replica<T> replica_;
+    Evaluator<T> evaluator_;
+    std::vector<std::unique_ptr<Worker<T>>> workers_;
+    std::unique_ptr<GradientExchange> exchange_;
+    AlignedBuffer<T> best_; ///< parameters of the best validation
+    RunTotals totals_;
+    std::uint64_t windows_ = 1; ///< an epoch
+    bool overlap_ = true;
+    bool ended_ = false;
+    // Of the step in flight
+    ExchangeOutcome outcome_;
+    std::vector<WorkerAccount> accounts_;
+    std::vector<double> commitCpu_;
+    SgdOutcome sgd_;
+    double updateWallS_ = 0.0;
+    double updateCpuS_ = 0.0;
+    WorkerTeam team_; ///< last: its threads use everything above
+};
+
+extern template class TrainerImpl<float>;
+extern template class TrainerImpl<double>;
+
+} // namespace gradlab::engine

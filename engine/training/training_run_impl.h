@@ -1,0 +1,77 @@
+// SPDX-FileCopyrightText: Gradient Lab contributors
+// SPDX-License-Identifier: GPL-3.0-or-later
+// The thread behind TrainingRun: loads, steps its members in turn, obeys the commands. Private to
+// training_run*.cpp.
+#pragma once
+
+#include "engine/training/training_run.h"
+
+#include <condition_variable>
+#include <deque>
+#include <mutex>
+#include <stop_token>
+#include <thread>
+#include <vector>
+
+namespace gradlab::engine {
+
+struct TrainingRun::Impl {
+    struct PendingChange {
+        ParameterChange change;
+        std::uint64_t afterStep = 0;
+    };
+    // A member with what only the run's thread touches.
+    struct Lane {
+        RunMember member;
+        std::unique_ptr<Trainer> trainer;
+        bool ended = false;
+    };
+    // A member as others see it.
+    struct Shared {
+        std::deque<PendingChange> changes;
+        TrainerProgress progress;
+        double secondsPerStep = 0.0;
+        bool ended = false;
+        std::filesystem::path saveParameters;
+    };
+
+    ExchangeFactory exchange;
+    CorpusLoader loader;
+    Callbacks callbacks;
+    std::vector<Lane> lanes; ///< of the run's thread
+
+    mutable std::mutex mutex; ///< guards everything down to `wake`
+    RunState state = RunState::Idle;
+    bool pauseRequested = false;
+    bool singleStep = false;
+    std::uint64_t pauseAfterStep = 0;
+    double loading = 0.0;
+    std::vector<Shared> shared;
+    std::exception_ptr error;
+    std::condition_variable_any wake; ///< a command came, or the state changed
+
+    std::stop_source stopSource;
+    std::jthread thread;
+
+    // — called by others —
+    void launch(bool oneStep);
+
+    // — the run's thread —
+    void main();
+    void load();
+    void loop();
+    void waitWhilePaused();
+    bool pauseIfAsked();
+    bool round();
+    void advance(std::size_t index);
+    void applyChanges(std::size_t index);
+    void endMember(std::size_t index);
+    void saveAll();
+    void finishAll(const std::string& reason, const std::string& message);
+    void setState(RunState next);
+    [[nodiscard]] RunState seenState() const; ///< with `mutex` held: a requested stop shows at once
+    void note(std::exception_ptr what);
+    [[nodiscard]] bool allEnded() const;
+};
+
+} // namespace gradlab::engine

@@ -1,0 +1,88 @@
+// SPDX-FileCopyrightText: Gradient Lab contributors
+// SPDX-License-Identifier: GPL-3.0-or-later
+// One worker: its columns of the text, hidden state, gradient, memory and compressor. Computes its
+// gradient and hands encoded parts to the exchange, during backward where overlap is on. Leaves
+// out: the parameters (Replica), threads and permits (WorkerTeam), the exchange itself. A step
+// changes state once: compute() keeps the new hidden state and memory aside, commit() makes them
+// so.
+#pragma once
+
+#include "engine/compression/gradient_compressor.h"
+#include "engine/core/parallel.h"
+#include "engine/data/batch_iterator.h"
+#include "engine/metrics/link_model.h"
+#include "engine/metrics/phase_timer.h"
+#include "engine/model/language_model.h"
+#include "engine/training/gradient_exchange.h"
+
+#include <memory>
+#include <span>
+#include <stop_token>
+#include <vector>
+
+namespace gradlab::engine {
+
+/// What one step asks of a worker.
+struct WorkerStep {
+    StepPosition position;
+    std::size_t window = 0; ///< within the epoch; 0 starts from zero hidden state
+    double dropout = 0.0;
+    std::uint32_t seed = 0;
+    bool overlap = true;
+};
+
+/// What one step gave; valid until the next compute().
+struct WorkerResult {
+    double loss = 0.0; ///< mean cross-entropy of the window
+    std::uint64_t bytesMessage = 0;
+    std::vector<PartReady> parts; ///< CPU seconds after the step's start, bytes
+    double cpuAtHandOver = 0.0;   ///< CPU seconds when the last part was handed over
+    CompressionStats stats;
+};
+
+template <class T>
+class Worker {
+public:
+    Worker(const MessagePlan& plan, const ModelShape& shape, ColumnBlock columns, std::size_t bptt,
+           const CompressionSettings& compression, const CompressorIdentity& identity);
+    Worker(const Worker&) = delete;
+    Worker& operator=(const Worker&) = delete;
+
+    /// Forward, backward, compress, encode, send. In the worker's thread, inside `arena`.
+    /// @throws NumericError, Cancelled; then call discard().
+    void compute(const WorkerStep& step, std::span<const T> parameters, ComputeArena& arena,
+                 GradientExchange& exchange, const std::stop_token& stop);
+    /// Makes the step's memory and hidden state final. In the worker's thread.
+    void commit();
+    void discard() noexcept;
+
+    [[nodiscard]] const WorkerResult& result() const noexcept { return result_; }
+    [[nodiscard]] PhaseTimer& timer() noexcept { return timer_; }
+    [[nodiscard]] std::uint32_t rank() const noexcept { return identity_.rank; }
+    [[nodiscard]] std::size_t windows() const noexcept { return windows_.windows(); }
+    [[nodiscard]] GradientCompressor<T>& compressor() noexcept { return compressor_; }
+    /// (h, c) carried into the next window, for checkpoints: L·B·H each.
+    [[nodiscard]] HiddenState<T> hidden() noexcept { return {h_.span(), c_.span()}; }
+
+private:
+    class Pipeline;
+    void forwardBackward(const WorkerStep& step, std::span<const T> parameters,
+                         const std::stop_token& stop, Pipeline& pipeline);
+
+    MessagePlan plan_;
+    CompressorIdentity identity_;
+    ColumnBlock columns_;
+    BatchIterator windows_;
+    std::unique_ptr<LanguageModel<T>> model_;
+    GradientCompressor<T> compressor_;
+    AlignedBuffer<T> gradient_;
+    AlignedBuffer<T> h_, c_;         ///< committed
+    AlignedBuffer<T> nextH_, nextC_; ///< of the step in flight
+    PhaseTimer timer_;
+    WorkerResult result_;
+};
+
+extern template class Worker<float>;
+extern template class Worker<double>;
+
+} // namespace gradlab::engine

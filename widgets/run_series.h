@@ -110,6 +110,9 @@ private:
         std::size_t column = 0;
     };
     [[nodiscard]] Place place(Metric metric) const;
+    void smooth(double loss);
+    template <class Part>
+    [[nodiscard]] double recentMean(Part part) const;
 
     SeriesStore steps_;
     SeriesStore valid_;
@@ -126,6 +129,7 @@ private:
     std::optional<engine::EndRecord> end_;
     std::string sample_;
     bool cpuTimeShown_ = false;
+    bool recentOutdated_ = false; ///< a parameter has changed since the latest step
     std::uint64_t revision_ = 0;
 };
 

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: Gradient Lab contributors
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Samples of one run, bounded for ever: columns that share their x values, each a pyramid of
-// (min, max, mean, last) over 2^k samples. Appending is O(1); when the leaves are full, every pair
+// (min, max, last) over 2^k samples. Appending is O(1); when the leaves are full, every pair
 // of them becomes one. No Qt, one thread. Leaves out: what the columns mean (RunSeries).
 #pragma once
 
@@ -11,6 +11,7 @@
 #include <limits>
 #include <optional>
 #include <span>
+#include <utility>
 #include <vector>
 
 namespace gradlab::widgets {
@@ -49,7 +50,7 @@ public:
         XAxis axis = XAxis::Step;
         double from = -std::numeric_limits<double>::infinity();
         double to = std::numeric_limits<double>::infinity();
-        std::size_t maxPoints = 1000; ///< ≥ 4
+        std::size_t maxPoints = 1000; ///< ≥ 8
     };
     struct Result {
         std::vector<PlotPoint> points; ///< x never decreases; at most maxPoints
@@ -66,8 +67,6 @@ public:
     /// The appended sample whose x is closest (once leaves were halved: the closest one kept).
     [[nodiscard]] std::optional<Sample> nearest(std::size_t column, XAxis axis, double x) const;
     [[nodiscard]] std::optional<Sample> last(std::size_t column) const;
-    /// Mean of the finite values of a column over all samples; nothing if there are none.
-    [[nodiscard]] std::optional<double> mean(std::size_t column) const;
 
     [[nodiscard]] std::uint64_t samples() const noexcept { return samples_; }
     [[nodiscard]] std::size_t leaves() const noexcept { return leafX_.size(); }
@@ -80,7 +79,6 @@ private:
     struct Node {
         double min = std::numeric_limits<double>::infinity();
         double max = -std::numeric_limits<double>::infinity();
-        double sum = 0.0;
         double last = std::numeric_limits<double>::quiet_NaN();
         std::uint64_t minAt = 0; ///< sample numbers
         std::uint64_t maxAt = 0;
@@ -100,15 +98,13 @@ private:
         };
         std::vector<Mark> marks;
     };
-    struct Cover; ///< collects the points of a query
+    class Collector; ///< of the points of a query
 
-    void appendValue(Column& column, const XValues& x, double value);
+    void appendValue(Column& column, double value) const;
     void closeLeaf();
     void halve();
     [[nodiscard]] double xOf(std::uint64_t sample, XAxis axis) const;
-    [[nodiscard]] std::size_t leafAt(XAxis axis, double x) const;
-    void cover(const Column& column, std::size_t begin, std::size_t end, std::size_t level,
-               Cover& out) const;
+    [[nodiscard]] std::pair<std::size_t, std::size_t> leafRange(const Query& query) const;
 
     std::vector<Column> columns_;
     std::vector<XValues> leafX_; ///< of the last sample of each full leaf

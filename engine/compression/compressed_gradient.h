@@ -32,16 +32,20 @@ struct UnitDescriptor {
     ValueType values = ValueType::F32;
     std::uint8_t code = 0; ///< IndexCode or LevelCode, as the codec says
     std::uint8_t version = 1;
-    std::uint32_t elements = 0; ///< n
-    std::uint32_t selected = 0; ///< k; n for Dense and Levels
-    std::uint32_t flags = 0;
-    std::uint32_t parameter = 0; ///< codec's own: QSGD's levels s, …
+    std::uint32_t elements = 0;  ///< n
+    std::uint32_t selected = 0;  ///< k (also of a dense fallback); n for Dense and Levels
+    std::uint32_t flags = 0;     ///< kFlag…; Levels: levels s in bits 16–31
+    std::uint32_t parameter = 0; ///< Levels: bucket, 0 = whole unit; SeededSparse: lane of the draw
     std::uint64_t payloadBytes = 0;
 };
 inline constexpr std::size_t kDescriptorBytes = 32;
 /// The dense vector of a selection whose encoding would have been larger: selected values, zeros
 /// elsewhere.
 inline constexpr std::uint32_t kFlagDenseFallback = 1U;
+/// The Elias index code is delta, not gamma.
+inline constexpr std::uint32_t kFlagEliasDelta = 2U;
+/// Most elements of one unit: indices and counts fit 31 bits.
+inline constexpr std::size_t kMostUnitElements = std::size_t{1} << 31U;
 
 struct UnitView {
     UnitDescriptor descriptor;

@@ -1,18 +1,16 @@
 // SPDX-FileCopyrightText: Gradient Lab contributors
 // SPDX-License-Identifier: GPL-3.0-or-later
-// From a unit's bytes back to numbers, and the encoders of what an aggregator sends down. Payloads
-// are hostile: counts are checked before memory is taken, indices must rise strictly and stay below
-// n, values must be finite, and the payload must have exactly the length that its descriptor
-// implies. Leaves out: matching units to bodies (Aggregator).
+// From a unit's bytes back to numbers. Payloads are hostile: counts are checked before memory is
+// taken, indices must rise strictly and stay below n, values must be finite, and the payload must
+// have exactly the length that its descriptor implies. Leaves out: matching units to bodies
+// (Aggregator).
 #pragma once
 
 #include "engine/compression/compressed_gradient.h"
 #include "engine/compression/message_plan.h"
 #include "engine/compression/random_selection.h"
-#include "engine/compression/unit_writer.h"
 
 #include <cstdint>
-#include <optional>
 #include <span>
 #include <vector>
 
@@ -39,28 +37,17 @@ public:
                       std::vector<std::uint32_t>& indices, std::vector<T>& values);
 
 private:
-    std::span<const T> denseValues(const UnitView& view);
+    void readSparse(const UnitView& view, const CompressionUnit& unit,
+                    std::vector<std::uint32_t>& indices, std::vector<T>& values);
+    /// Fills values_ with the whole unit of a Dense or Levels payload.
+    void readDense(const UnitView& view);
+    void readQuantised(const UnitView& view);
+
     std::vector<std::uint32_t> indices_;
     std::vector<T> values_;
+    std::vector<std::int16_t> levels_;
     RandomSelection selection_;
 };
-
-/// Writes a selection: indices ascending and distinct, one value each. `code` empty: the smallest.
-/// Falls back to dense, with its flag, where that is no larger.
-template <class T>
-UnitDescriptor encodeSparseUnit(const CompressionUnit& unit, std::span<const std::uint32_t> indices,
-                                std::span<const T> values, ValueType type,
-                                std::optional<IndexCode> code, UnitWriter& writer);
-
-/// Writes all values of a unit, narrowed to `type` (round to nearest even, clamped to finite).
-template <class T>
-UnitDescriptor encodeDenseUnit(const CompressionUnit& unit, std::span<const T> values,
-                               ValueType type, UnitWriter& writer);
-
-/// Bytes that encodeSparseUnit would write as payload, dense fallback considered.
-[[nodiscard]] std::size_t sparseUnitBytes(const CompressionUnit& unit,
-                                          std::span<const std::uint32_t> indices, ValueType type,
-                                          std::optional<IndexCode> code);
 
 extern template class UnitDecoder<float>;
 extern template class UnitDecoder<double>;

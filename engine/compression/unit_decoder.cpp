@@ -1,0 +1,171 @@
+// SPDX-FileCopyrightText: Gradient Lab contributors
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "engine/compression/unit_decoder.h"
+
+#include "engine/compression/index_code.h"
+#include "engine/compression/level_code.h"
+#include "engine/compression/tile_kernels.h"
+#include "engine/compression/value_code.h"
+#include "engine/core/check.h"
+#include "engine/core/errors.h"
+
+#include <algorithm>
+#include <cstring>
+#include <string>
+
+namespace gradlab::engine {
+
+namespace {
+
+[[noreturn]] void fail(const UnitDescriptor& descriptor, const std::string& what) {
+    throw ProtocolError("unit " + std::to_string(descriptor.unit) + ": " + what +
+                        "; drop the message");
+}
+
+void requireUnit(const UnitView& view, const CompressionUnit& unit) {
+    const UnitDescriptor& descriptor = view.descriptor;
+    if (descriptor.unit != unit.id)
+        fail(descriptor, "is not unit " + std::to_string(unit.id));
+    if (descriptor.elements != unit.size)
+        fail(descriptor, "has " + std::to_string(descriptor.elements) + " elements, here " +
+                             std::to_string(unit.size));
+    if (descriptor.selected > descriptor.elements)
+        fail(descriptor, "selects more elements than it has");
+    if (descriptor.version != kRandomSelectionVersion)
+        fail(descriptor, "has version " + std::to_string(descriptor.version) +
+                             ", which this program does not know");
+    if (descriptor.payloadBytes != view.payload.size())
+        fail(descriptor, "payload length differs from its descriptor");
+}
+
+template <class T>
+void requireFinite(const UnitDescriptor& descriptor, std::span<const T> values) {
+    if (!allFinite(values))
+        fail(descriptor, "carries values that are not finite");
+}
+
+/// Splits off the first `bytes` of a payload whose whole length is `total`.
+ByteView prefix(const UnitView& view, std::uint64_t bytes, std::uint64_t total) {
+    if (view.payload.size() != total)
+        fail(view.descriptor, "payload has " + std::to_string(view.payload.size()) +
+                                  " bytes, its descriptor implies " + std::to_string(total));
+    return view.payload.first(bytes);
+}
+
+} // namespace
+
+bool isSparse(const UnitDescriptor& descriptor) noexcept {
+    return descriptor.codec == Codec::Sparse || descriptor.codec == Codec::SeededSparse;
+}
+
+template <class T>
+void UnitDecoder<T>::readSparse(const UnitView& view, const CompressionUnit& unit,
+                                std::vector<std::uint32_t>& indices, std::vector<T>& values) {
+    const UnitDescriptor& descriptor = view.descriptor;
+    const std::size_t k = descriptor.selected;
+    const std::size_t valuesAt = k * valueBytes(descriptor.values);
+    if (valuesAt > view.payload.size())
+        fail(descriptor, "payload is shorter than its values");
+    const ByteView head = view.payload.first(view.payload.size() - valuesAt);
+    if (descriptor.codec == Codec::Sparse) {
+        const IndexCoding coding{static_cast<IndexCode>(descriptor.code),
+                                 (descriptor.flags & kFlagEliasDelta) != 0, head.size()};
+        readIndices(coding, head, unit.size, k, indices);
+    } else {
+        SelectionSeed seed;
+        static_cast<void>(prefix(view, 8, 8 + valuesAt));
+        std::memcpy(&seed.seed, head.data(), sizeof(seed.seed));
+        std::memcpy(&seed.step, head.data() + sizeof(seed.seed), sizeof(seed.step));
+        seed.lane = descriptor.parameter;
+        seed.tensor = descriptor.unit;
+        selection_.draw(seed, unit.size, k, indices);
+    }
+    values.resize(k);
+    readValues(view.payload.subspan(head.size()), descriptor.values, std::span<T>(values));
+    requireFinite(descriptor, std::span<const T>(values));
+}
+
+template <class T>
+void UnitDecoder<T>::readQuantised(const UnitView& view) {
+    const UnitDescriptor& descriptor = view.descriptor;
+    const std::size_t n = descriptor.elements;
+    const std::uint32_t s = descriptor.flags >> 16U;
+    const std::size_t bucket = descriptor.parameter == 0 ? n : descriptor.parameter;
+    const std::size_t buckets = n == 0 ? 0 : (n + bucket - 1) / bucket;
+    const std::size_t normsEnd = buckets * valueBytes(descriptor.values);
+    if (valueBytes(descriptor.values) < 4 || normsEnd > view.payload.size())
+        fail(descriptor, "payload does not hold its norms");
+    levels_.resize(n);
+    readLevels(static_cast<LevelCode>(descriptor.code), s, view.payload.subspan(normsEnd), levels_);
+    values_.resize(n);
+    for (std::size_t b = 0; b < buckets; ++b) {
+        T norm{};
+        const std::size_t width = valueBytes(descriptor.values);
+        readValues(view.payload.subspan(b * width, width), descriptor.values,
+                   std::span<T>(&norm, 1));
+        if (!allFinite(std::span<const T>(&norm, 1)) || norm < T{0})
+            fail(descriptor, "carries a norm that is negative or not finite");
+        const std::size_t first = b * bucket;
+        const std::size_t count = std::min(bucket, n - first);
+        dequantise(std::span<const std::int16_t>(levels_).subspan(first, count), norm, s,
+                   std::span<T>(values_).subspan(first, count));
+    }
+}
+
+template <class T>
+void UnitDecoder<T>::readDense(const UnitView& view) {
+    const UnitDescriptor& descriptor = view.descriptor;
+    if (descriptor.codec == Codec::Levels) {
+        readQuantised(view);
+        return;
+    }
+    const std::uint64_t bytes = std::uint64_t{descriptor.elements} * valueBytes(descriptor.values);
+    const ByteView payload = prefix(view, bytes, bytes);
+    values_.resize(descriptor.elements);
+    readValues(payload, descriptor.values, std::span<T>(values_));
+    requireFinite(descriptor, std::span<const T>(values_));
+}
+
+template <class T>
+void UnitDecoder<T>::addDecoded(const UnitView& view, const CompressionUnit& unit,
+                                std::span<T> range) {
+    GRADLAB_CHECK(range.size() == unit.size, range.size(), unit.size);
+    requireUnit(view, unit);
+    if (isSparse(view.descriptor)) {
+        readSparse(view, unit, indices_, values_);
+        for (std::size_t i = 0; i < indices_.size(); ++i)
+            range[indices_[i]] += values_[i];
+        return;
+    }
+    readDense(view);
+    for (std::size_t i = 0; i < range.size(); ++i)
+        range[i] += values_[i];
+}
+
+template <class T>
+void UnitDecoder<T>::decode(const UnitView& view, const CompressionUnit& unit, std::span<T> range) {
+    GRADLAB_CHECK(range.size() == unit.size, range.size(), unit.size);
+    requireUnit(view, unit);
+    if (isSparse(view.descriptor)) {
+        readSparse(view, unit, indices_, values_);
+        std::fill(range.begin(), range.end(), T{0});
+        for (std::size_t i = 0; i < indices_.size(); ++i)
+            range[indices_[i]] = values_[i];
+        return;
+    }
+    readDense(view);
+    std::copy(values_.begin(), values_.end(), range.begin());
+}
+
+template <class T>
+void UnitDecoder<T>::decodeSparse(const UnitView& view, const CompressionUnit& unit,
+                                  std::vector<std::uint32_t>& indices, std::vector<T>& values) {
+    GRADLAB_CHECK(isSparse(view.descriptor), view.descriptor.unit);
+    requireUnit(view, unit);
+    readSparse(view, unit, indices, values);
+}
+
+template class UnitDecoder<float>;
+template class UnitDecoder<double>;
+
+} // namespace gradlab::engine

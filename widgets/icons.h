@@ -4,6 +4,7 @@
 // dark.
 #pragma once
 
+#include <QColor>
 #include <QIcon>
 #include <QPalette>
 
@@ -12,5 +13,6 @@ namespace gradlab::widgets {
 enum class IconName { Start, Pause, Step, Stop, Reset, Present, Fold, Error, Warning };
 
 [[nodiscard]] QIcon icon(IconName name, const QPalette& palette);
+[[nodiscard]] QIcon icon(IconName name, const QColor& normal, const QColor& disabled);
 
 } // namespace gradlab::widgets

@@ -24,6 +24,8 @@ public:
     [[nodiscard]] QStringList messages() const;
 
 private:
+    void remove(QWidget* line);
+
     QVBoxLayout* lines_;
 };
 

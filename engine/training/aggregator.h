@@ -40,13 +40,16 @@ public:
     /// `bodies` in ascending rank order, one a contributor. Encodes the mean of the part at
     /// out[headerRoom…]; `out` is resized. Time linear in what arrived, plus the downlink's size.
     /// @throws ProtocolError for a body that breaks the format; nothing is changed then.
+    /// @throws NumericError if a mean is not finite; nothing is changed then either.
     virtual void aggregate(std::size_t part, std::span<const ByteView> bodies, std::uint64_t step,
                            std::size_t headerRoom, ByteBuffer& out) = 0;
 
     // — replica —
-    /// Decodes a downlink part into the mean.
+    /// Decodes a downlink part into the mean. @throws ProtocolError; what the part covers is
+    /// unspecified then until it is applied again (a body without the right units changes nothing).
     virtual void applyDownlink(std::size_t part, ByteView body) = 0;
     /// Ring all-gather: decode, add and divide here; same bits as aggregate() + applyDownlink().
+    /// @throws ProtocolError; nothing is changed then. Not checked for overflow, as the update is.
     virtual void applyGathered(std::size_t part, std::span<const ByteView> bodies) = 0;
 
     // — dense ring: chunk c of `chunks` of every tensor of the part, concatenated, raw values —

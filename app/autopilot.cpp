@@ -1,0 +1,89 @@
+// SPDX-FileCopyrightText: Gradient Lab contributors
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Works through the window's public commands only. Errors go to stderr, one line each.
+#include "app/autopilot.h"
+
+#include "app/main_window.h"
+
+#include <QCoreApplication>
+#include <QPixmap>
+#include <QSaveFile>
+#include <QTimer>
+
+#include <cstdio>
+
+namespace gradlab::app {
+
+using engine::RunState;
+
+namespace {
+
+constexpr int kSettleMs = 150; // the window's first layout and paint
+
+} // namespace
+
+Autopilot::Autopilot(MainWindow& window, const WindowOptions& options)
+    : QObject(&window), window_(window), options_(options) {
+    connect(window.session(), &TrainingSession::failed, this, [](const QString& text) {
+        std::fprintf(stderr, "gradlab: %s\n", text.toUtf8().constData());
+    });
+    // Queued: the window has shown the end before the picture is taken.
+    connect(
+        window.session(), &TrainingSession::stateChanged, this,
+        [this](RunState state) {
+            if (state == RunState::Finished || state == RunState::Failed)
+                finish();
+        },
+        Qt::QueuedConnection);
+}
+
+void Autopilot::begin() {
+    if (options_.start) {
+        QTimer::singleShot(0, this, [this] {
+            window_.startOrResume();
+            if (!window_.session()->isPrepared())
+                leave(2); // the window shows why, and so does stderr
+        });
+    } else if (options_.isScripted()) {
+        QTimer::singleShot(kSettleMs, this, &Autopilot::finish);
+    }
+}
+
+void Autopilot::interrupt() {
+    interrupted_ = true;
+    window_.setAskBeforeClosing(false);
+    if (window_.session()->isActive())
+        window_.session()->stop();
+    else
+        leave(130);
+}
+
+void Autopilot::finish() {
+    if (finished_)
+        return;
+    finished_ = true;
+    int exitCode = window_.session()->exitCode();
+    if (!options_.screenshot.empty() && !savePicture() && exitCode == 0)
+        exitCode = 3;
+    if (interrupted_)
+        exitCode = 130;
+    if (options_.quit || interrupted_)
+        leave(exitCode);
+}
+
+void Autopilot::leave(int exitCode) {
+    if (options_.quit || interrupted_)
+        QCoreApplication::exit(exitCode);
+}
+
+bool Autopilot::savePicture() {
+    const QString path = QString::fromStdString(options_.screenshot.string());
+    QSaveFile file(path);
+    if (file.open(QIODevice::WriteOnly) && window_.picture().save(&file, "PNG") && file.commit())
+        return true;
+    std::fprintf(stderr, "gradlab: %s was not written: %s; choose another file\n",
+                 path.toUtf8().constData(), file.errorString().toUtf8().constData());
+    return false;
+}
+
+} // namespace gradlab::app

@@ -1,0 +1,74 @@
+// SPDX-FileCopyrightText: Gradient Lab contributors
+// SPDX-License-Identifier: GPL-3.0-or-later
+// gradlab: the window. Reads the command line first, so that --help and errors need no display.
+#include "app/autopilot.h"
+#include "app/interrupt_notifier.h"
+#include "app/main_window.h"
+#include "app/window_options.h"
+#include "app/window_services.h"
+#include "engine/core/version.h"
+#include "widgets/theme.h"
+
+#include <QApplication>
+#include <QSettings>
+
+#include <cstdio>
+#include <cstring>
+
+namespace {
+
+using namespace gradlab;
+
+bool hasDisplay(int argc, char** argv) {
+    for (int i = 1; i < argc; ++i)
+        if (std::strcmp(argv[i], "-platform") == 0)
+            return true;
+    return qEnvironmentVariableIsSet("QT_QPA_PLATFORM") || qEnvironmentVariableIsSet("DISPLAY") ||
+           qEnvironmentVariableIsSet("WAYLAND_DISPLAY");
+}
+
+void applyTheme(const app::WindowOptions& options) {
+    QApplication::setStyle(QStringLiteral("Fusion"));
+    QString theme = QString::fromStdString(options.theme);
+    if (theme.isEmpty() && !options.isScripted())
+        theme = QSettings().value(QStringLiteral("window/theme")).toString();
+    if (theme == QLatin1String("light") || theme == QLatin1String("dark"))
+        QApplication::setPalette(widgets::themePalette(theme == QLatin1String("dark")));
+}
+
+int runWindow(int& argc, char** argv, const app::WindowOptions& options) {
+    QApplication application(argc, argv);
+    QApplication::setOrganizationName(QStringLiteral("gradlab"));
+    QApplication::setApplicationName(QStringLiteral("gradlab"));
+    QApplication::setApplicationVersion(QString::fromUtf8(
+        engine::version().data(), static_cast<qsizetype>(engine::version().size())));
+    QApplication::setDesktopFileName(QStringLiteral("gradlab"));
+    applyTheme(options);
+    app::MainWindow window(app::programServices(), options);
+    app::Autopilot autopilot(window, options);
+    const app::InterruptNotifier interrupts;
+    QObject::connect(&interrupts, &app::InterruptNotifier::interrupted, &autopilot,
+                     &app::Autopilot::interrupt);
+    window.show();
+    if (options.present)
+        window.setPresenting(true);
+    autopilot.begin();
+    return QApplication::exec();
+}
+
+} // namespace
+
+int main(int argc, char** argv) {
+    const app::WindowCommand command = app::readCommandLine(argc, argv);
+    if (command.exitCode) {
+        std::fputs(command.text.c_str(), *command.exitCode == 0 ? stdout : stderr);
+        return *command.exitCode;
+    }
+    if (!hasDisplay(argc, argv)) {
+        std::fputs("gradlab: no display: neither DISPLAY nor WAYLAND_DISPLAY is set; use "
+                   "gradlab-cli train, or QT_QPA_PLATFORM=offscreen for pictures\n",
+                   stderr);
+        return 2;
+    }
+    return runWindow(argc, argv, command.options);
+}

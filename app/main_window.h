@@ -1,0 +1,192 @@
+// SPDX-FileCopyrightText: Gradient Lab contributors
+// SPDX-License-Identifier: GPL-3.0-or-later
+// The window: strip and charts in the middle, the experiments on the left, the session's runs
+// below, tuning knobs under the charts. Leaves out: training (TrainingSession), data of runs
+// (RunCollection), drawing (widgets). Its parts: _layout builds, _actions has commands, _runs
+// follows the session, _files opens and saves.
+#pragma once
+
+#include "app/training_session.h"
+#include "app/window_options.h"
+#include "widgets/series_store.h"
+
+#include <QElapsedTimer>
+#include <QMainWindow>
+
+#include <filesystem>
+#include <memory>
+#include <vector>
+
+class QAction;
+class QActionGroup;
+class QDockWidget;
+class QLabel;
+class QSortFilterProxyModel;
+class QTableView;
+class QToolBar;
+
+namespace gradlab::widgets {
+class MessageBanner;
+class RunTableModel;
+class StatusProgress;
+} // namespace gradlab::widgets
+
+namespace gradlab::app {
+
+class ChartBoard;
+class ExperimentPanel;
+class RunCollection;
+class TuningBar;
+
+/// What the window needs from the rest of the program.
+struct WindowServices {
+    engine::ExchangeFactory exchange;
+    engine::CorpusLoader loader;
+};
+
+class MainWindow : public QMainWindow {
+    Q_OBJECT
+
+public:
+    MainWindow(WindowServices services, const WindowOptions& options, QWidget* parent = nullptr);
+    ~MainWindow() override;
+
+    [[nodiscard]] TrainingSession* session() const noexcept { return session_; }
+    [[nodiscard]] RunCollection* runs() const noexcept { return runs_; }
+    [[nodiscard]] ChartBoard* board() const noexcept { return board_; }
+    [[nodiscard]] ExperimentPanel* panel() const noexcept { return panel_; }
+    [[nodiscard]] TuningBar* tuning() const noexcept { return tuning_; }
+    [[nodiscard]] widgets::MessageBanner* banner() const noexcept { return banner_; }
+    [[nodiscard]] bool isPresenting() const noexcept { return presenting_; }
+    /// Whether closing during a run asks first. Off where nobody could answer.
+    void setAskBeforeClosing(bool ask) noexcept { askBeforeClosing_ = ask; }
+    /// The window as it is shown, with everything drawn that has arrived.
+    [[nodiscard]] QPixmap picture();
+
+public Q_SLOTS:
+    void startOrResume();
+    void togglePause();
+    void stepOnce();
+    void stopRun();
+    void cycleXAxis();
+    void setPresenting(bool on);
+    void setTuningShown(bool shown);
+    /// An experiment file, a race file, or a run folder; what is wrong becomes a banner.
+    void openPath(const QString& path);
+
+protected:
+    void closeEvent(QCloseEvent* event) override;
+    void changeEvent(QEvent* event) override;
+    void dragEnterEvent(QDragEnterEvent* event) override;
+    void dropEvent(QDropEvent* event) override;
+    bool eventFilter(QObject* watched, QEvent* event) override;
+
+private:
+    // main_window_layout.cpp
+    void buildLayout();
+    void buildDocks();
+    void buildTable();
+    void buildStatusBar();
+    void applyTheme();
+    void resetLayout();
+    void restoreSettings();
+    void saveSettings();
+    // main_window_actions.cpp
+    QAction* addCommand(const QString& text, const QList<QKeySequence>& keys,
+                        const QString& statusTip);
+    void buildRunActions();
+    void buildViewActions();
+    void buildFileActions();
+    void buildXAxisActions();
+    void buildThemeActions();
+    void buildMenus();
+    void buildToolBar();
+    void updateActions();
+    void chooseTheme(const QString& name);
+    // main_window_runs.cpp
+    void connectSession();
+    void connectParts();
+    [[nodiscard]] bool prepareRun();
+    void followState(engine::RunState state);
+    void followRecords(int runId, const std::vector<engine::Record>& records);
+    void followProgress(const engine::RunProgress& progress);
+    void showRunStates(engine::RunState state);
+    void refreshRunList();
+    void refreshTuning();
+    void runAgain(int runId);
+    void removeSelectedRuns();
+    void askToClose();
+    // main_window_files.cpp
+    void openDialog();
+    void saveExperiment();
+    void savePicture();
+    void chooseRunFolder();
+    void copyCommandLine();
+    void copyTable();
+    void openRunFolder(const std::filesystem::path& folder);
+    void showLesson();
+    void showAbout();
+    [[nodiscard]] std::vector<int> selectedRuns() const;
+
+    struct Actions {
+        QAction* start = nullptr;
+        QAction* pause = nullptr;
+        QAction* step = nullptr;
+        QAction* stop = nullptr;
+        QAction* runAgain = nullptr;
+        QAction* removeRuns = nullptr;
+        QAction* cycleX = nullptr;
+        QAction* present = nullptr;
+        QAction* tuning = nullptr;
+        QAction* resetLayout = nullptr;
+        QAction* open = nullptr;
+        QAction* save = nullptr;
+        QAction* savePicture = nullptr;
+        QAction* recordIn = nullptr;
+        QAction* copyCommand = nullptr;
+        QAction* copyTable = nullptr;
+        QAction* undo = nullptr;
+        QAction* redo = nullptr;
+        QAction* quit = nullptr;
+        QAction* lesson = nullptr;
+        QAction* about = nullptr;
+        QActionGroup* xAxes = nullptr;
+        QActionGroup* themes = nullptr;
+    };
+
+    TrainingSession* session_;
+    RunCollection* runs_;
+    ChartBoard* board_;
+    ExperimentPanel* panel_;
+    TuningBar* tuning_;
+    widgets::MessageBanner* banner_;
+    widgets::RunTableModel* tableModel_;
+    QSortFilterProxyModel* tableOrder_;
+    QTableView* table_;
+    QDockWidget* panelDock_ = nullptr;
+    QDockWidget* tableDock_ = nullptr;
+    QToolBar* toolBar_ = nullptr;
+    widgets::StatusProgress* progress_;
+    QLabel* axisLabel_;
+    Actions actions_;
+
+    std::vector<int> raceIds_;                  ///< of the run that is on, or was last
+    std::vector<engine::Experiment> raceStart_; ///< its experiments as they were started
+    std::vector<ScriptedChange> script_;        ///< for the first start
+    std::filesystem::path runFolder_;           ///< for the next start; empty: nothing is kept
+    int nextOpenedId_ = -1;                     ///< opened runs count down, session runs up
+    bool askBeforeClosing_ = true;
+    bool keepSettings_ = true;
+    bool fixedSize_ = false; ///< the size was given: presenting does not go full screen
+    bool closing_ = false;
+    bool presenting_ = false;
+    QByteArray stateBeforePresenting_;
+    bool tuningBeforePresenting_ = false;
+    QElapsedTimer sinceProgress_;
+    std::uint64_t stepAtProgress_ = 0;
+    double stepsPerSecond_ = 0.0;
+};
+
+[[nodiscard]] widgets::XAxis xAxisFromName(const std::string& name) noexcept;
+
+} // namespace gradlab::app

@@ -1,0 +1,187 @@
+// SPDX-FileCopyrightText: Gradient Lab contributors
+// SPDX-License-Identifier: GPL-3.0-or-later
+// One action a command, for menus, tool bar and keys; what is enabled follows the session.
+#include "app/chart_board.h"
+#include "app/experiment_panel.h"
+#include "app/main_window.h"
+#include "app/run_collection.h"
+#include "app/tuning_bar.h"
+#include "widgets/experiment_form.h"
+
+#include <QAction>
+#include <QActionGroup>
+#include <QApplication>
+#include <QDockWidget>
+#include <QLabel>
+#include <QMenu>
+#include <QMenuBar>
+#include <QPushButton>
+#include <QSettings>
+#include <QTableView>
+#include <QToolBar>
+#include <QUndoStack>
+
+#include <array>
+
+namespace gradlab::app {
+
+using engine::RunState;
+
+QAction* MainWindow::addCommand(const QString& text, const QList<QKeySequence>& keys,
+                                const QString& statusTip) {
+    auto* action = new QAction(text, this);
+    action->setShortcuts(keys);
+    action->setStatusTip(statusTip);
+    QString tip = statusTip;
+    if (!keys.isEmpty())
+        tip += QStringLiteral(" (%1)").arg(keys.front().toString(QKeySequence::NativeText));
+    action->setToolTip(tip);
+    addAction(action); // keys work while menus and tool bar are hidden
+    return action;
+}
+
+void MainWindow::buildRunActions() {
+    actions_.start = addCommand(tr("&Start"), {Qt::Key_F5}, tr("Start the race, or go on"));
+    actions_.pause = addCommand(tr("&Pause"), {Qt::Key_F6, Qt::Key_Space}, tr("Pause, or go on"));
+    actions_.step = addCommand(tr("S&tep"), {Qt::Key_F10}, tr("One step of each run, then pause"));
+    actions_.stop = addCommand(tr("St&op"), {Qt::SHIFT | Qt::Key_F5}, tr("End the race"));
+    actions_.runAgain = addCommand(tr("Run &Again with…"), {Qt::CTRL | Qt::Key_R},
+                                   tr("Open the experiment of the selected run, or of the last "
+                                      "race, to start it with changes"));
+    actions_.removeRuns =
+        addCommand(tr("&Remove Selected Runs"), {}, tr("Take the selected runs off the charts"));
+    connect(actions_.start, &QAction::triggered, this, &MainWindow::startOrResume);
+    connect(actions_.pause, &QAction::triggered, this, &MainWindow::togglePause);
+    connect(actions_.step, &QAction::triggered, this, &MainWindow::stepOnce);
+    connect(actions_.stop, &QAction::triggered, this, &MainWindow::stopRun);
+    connect(actions_.runAgain, &QAction::triggered, this, [this] {
+        const std::vector<int> selected = selectedRuns();
+        runAgain(selected.size() == 1 ? selected.front() : TrainingSession::kAllRuns);
+    });
+    connect(actions_.removeRuns, &QAction::triggered, this, &MainWindow::removeSelectedRuns);
+}
+
+void MainWindow::buildViewActions() {
+    actions_.cycleX = addCommand(tr("Next &X Axis"), {Qt::Key_X},
+                                 tr("Steps, bytes, simulated time, wall time in turn"));
+    actions_.present = addCommand(tr("&Presentation"), {Qt::Key_F11},
+                                  tr("Only strip and charts, in large type; Esc leaves it"));
+    actions_.present->setCheckable(true);
+    actions_.tuning =
+        addCommand(tr("&Tuning"), {Qt::CTRL | Qt::Key_K}, tr("Knobs for the run that is on"));
+    actions_.tuning->setCheckable(true);
+    actions_.resetLayout = addCommand(tr("&Reset Layout"), {}, tr("Everything back in its place"));
+    connect(actions_.cycleX, &QAction::triggered, this, &MainWindow::cycleXAxis);
+    connect(actions_.present, &QAction::triggered, this, &MainWindow::setPresenting);
+    connect(actions_.tuning, &QAction::triggered, this, &MainWindow::setTuningShown);
+    connect(actions_.resetLayout, &QAction::triggered, this, &MainWindow::resetLayout);
+    auto* leave = addCommand(tr("Leave Presentation"), {Qt::Key_Escape}, QString());
+    connect(leave, &QAction::triggered, this, [this] { setPresenting(false); });
+    buildXAxisActions();
+    buildThemeActions();
+}
+
+void MainWindow::buildXAxisActions() {
+    actions_.xAxes = new QActionGroup(this);
+    const std::array<QString, widgets::kXAxisCount> names = {tr("Steps"), tr("Bytes"),
+                                                             tr("Simulated Time"), tr("Wall Time")};
+    for (std::size_t i = 0; i < names.size(); ++i) {
+        QAction* action = actions_.xAxes->addAction(names[i]);
+        action->setCheckable(true);
+        action->setChecked(i == 0);
+        connect(action, &QAction::triggered, this,
+                [this, i] { board_->setXAxis(static_cast<widgets::XAxis>(i)); });
+    }
+    const auto show = [this](widgets::XAxis axis) {
+        QAction* action = actions_.xAxes->actions().at(static_cast<int>(axis));
+        action->setChecked(true);
+        axisLabel_->setText(tr("Along: %1 (X)").arg(action->text().toLower()));
+    };
+    connect(board_, &ChartBoard::xAxisChanged, this, show);
+    show(board_->xAxis());
+}
+
+void MainWindow::buildThemeActions() {
+    actions_.themes = new QActionGroup(this);
+    const std::array<std::pair<QString, QString>, 3> themes = {
+        {{QString(), tr("As the Desktop")},
+         {QStringLiteral("light"), tr("Light")},
+         {QStringLiteral("dark"), tr("Dark")}}};
+    const QString chosen = QSettings().value(QStringLiteral("window/theme")).toString();
+    for (const auto& [name, text] : themes) {
+        QAction* action = actions_.themes->addAction(text);
+        action->setCheckable(true);
+        action->setChecked(name == chosen);
+        connect(action, &QAction::triggered, this, [this, theme = name] { chooseTheme(theme); });
+    }
+}
+
+void MainWindow::chooseTheme(const QString& name) {
+    QSettings().setValue(QStringLiteral("window/theme"), name);
+    if (name.isEmpty())
+        QApplication::setPalette(QPalette());
+    else
+        QApplication::setPalette(widgets::themePalette(name == QLatin1String("dark")));
+    applyTheme();
+}
+
+void MainWindow::buildMenus() {
+    QMenu* file = menuBar()->addMenu(tr("&File"));
+    file->addActions({actions_.open, actions_.save, actions_.savePicture, actions_.recordIn});
+    file->addSeparator();
+    file->addAction(actions_.quit);
+    QMenu* edit = menuBar()->addMenu(tr("&Edit"));
+    edit->addActions({actions_.undo, actions_.redo});
+    edit->addSeparator();
+    edit->addActions({actions_.copyCommand, actions_.copyTable});
+    QMenu* run = menuBar()->addMenu(tr("&Run"));
+    run->addActions({actions_.start, actions_.pause, actions_.step, actions_.stop});
+    run->addSeparator();
+    run->addActions({actions_.tuning, actions_.runAgain, actions_.removeRuns});
+    QMenu* view = menuBar()->addMenu(tr("&View"));
+    view->addActions({panelDock_->toggleViewAction(), tableDock_->toggleViewAction()});
+    view->addSeparator();
+    QMenu* axes = view->addMenu(tr("&X Axis"));
+    axes->addActions(actions_.xAxes->actions());
+    axes->addSeparator();
+    axes->addAction(actions_.cycleX);
+    view->addMenu(tr("&Colours"))->addActions(actions_.themes->actions());
+    view->addActions({actions_.present, actions_.resetLayout});
+    QMenu* help = menuBar()->addMenu(tr("&Help"));
+    help->addActions({actions_.lesson, actions_.about});
+    table_->addActions({actions_.runAgain, actions_.removeRuns, actions_.copyTable});
+    panelDock_->toggleViewAction()->setShortcut(Qt::CTRL | Qt::Key_E);
+    addAction(panelDock_->toggleViewAction());
+}
+
+void MainWindow::buildToolBar() {
+    toolBar_ = addToolBar(tr("Run"));
+    toolBar_->setObjectName(QStringLiteral("runToolBar"));
+    toolBar_->setToolButtonStyle(Qt::ToolButtonTextBesideIcon);
+    toolBar_->addActions({actions_.start, actions_.pause, actions_.step, actions_.stop});
+    toolBar_->addSeparator();
+    toolBar_->addAction(panelDock_->toggleViewAction());
+    toolBar_->addActions({actions_.tuning, actions_.cycleX, actions_.present});
+}
+
+void MainWindow::updateActions() {
+    const RunState state = session_->state();
+    const bool active = session_->isActive();
+    const bool paused = state == RunState::Paused;
+    const QString& problem = panel_->startProblem();
+    const bool canStart = active ? paused : problem.isEmpty();
+    actions_.start->setEnabled(canStart);
+    actions_.start->setText(paused ? tr("&Go On") : tr("&Start"));
+    actions_.start->setToolTip(!active && !problem.isEmpty() ? tr("Cannot start: %1").arg(problem)
+                                                             : tr("Start the race, or go on (F5)"));
+    actions_.pause->setEnabled(state == RunState::Running || state == RunState::Loading || paused);
+    actions_.step->setEnabled(canStart);
+    actions_.stop->setEnabled(active && state != RunState::Stopping);
+    actions_.runAgain->setEnabled(!active && !runs_->isEmpty());
+    actions_.removeRuns->setEnabled(!runs_->isEmpty());
+    actions_.save->setEnabled(problem.isEmpty());
+    actions_.recordIn->setEnabled(!active);
+    actions_.open->setEnabled(state != RunState::Stopping);
+}
+
+} // namespace gradlab::app

@@ -1,0 +1,162 @@
+// SPDX-FileCopyrightText: Gradient Lab contributors
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Where everything is, how it looks, and what is kept for the next time.
+#include "app/chart_board.h"
+#include "app/experiment_panel.h"
+#include "app/main_window.h"
+#include "app/run_collection.h"
+#include "app/tuning_bar.h"
+#include "widgets/icons.h"
+#include "widgets/message_banner.h"
+#include "widgets/run_table_model.h"
+#include "widgets/status_progress.h"
+
+#include <QAction>
+#include <QApplication>
+#include <QDockWidget>
+#include <QHeaderView>
+#include <QLabel>
+#include <QMenuBar>
+#include <QSettings>
+#include <QSortFilterProxyModel>
+#include <QStatusBar>
+#include <QTableView>
+#include <QToolBar>
+#include <QVBoxLayout>
+
+namespace gradlab::app {
+namespace {
+
+constexpr int kLayoutVersion = 1; // raise it when docks or tool bars change
+
+} // namespace
+
+void MainWindow::buildLayout() {
+    auto* centre = new QWidget(this);
+    auto* column = new QVBoxLayout(centre);
+    column->setContentsMargins(0, 0, 0, 0);
+    column->setSpacing(0);
+    column->addWidget(banner_);
+    column->addWidget(board_, 1);
+    column->addWidget(tuning_);
+    setCentralWidget(centre);
+    tuning_->hide();
+    buildTable();
+    buildDocks();
+    buildStatusBar();
+}
+
+void MainWindow::buildDocks() {
+    panelDock_ = new QDockWidget(tr("Experiment"), this);
+    panelDock_->setObjectName(QStringLiteral("experimentDock"));
+    panelDock_->setWidget(panel_);
+    panelDock_->setFeatures(QDockWidget::DockWidgetClosable | QDockWidget::DockWidgetMovable);
+    addDockWidget(Qt::LeftDockWidgetArea, panelDock_);
+    tableDock_ = new QDockWidget(tr("Runs of this session"), this);
+    tableDock_->setObjectName(QStringLiteral("runsDock"));
+    tableDock_->setWidget(table_);
+    tableDock_->setFeatures(QDockWidget::DockWidgetClosable | QDockWidget::DockWidgetMovable);
+    addDockWidget(Qt::BottomDockWidgetArea, tableDock_);
+    setCorner(Qt::BottomLeftCorner, Qt::LeftDockWidgetArea);
+}
+
+void MainWindow::buildTable() {
+    tableOrder_->setSourceModel(tableModel_);
+    tableOrder_->setSortRole(widgets::RunTableModel::kSortRole);
+    table_->setObjectName(QStringLiteral("runTable"));
+    table_->setAccessibleName(tr("Runs of this session"));
+    table_->setModel(tableOrder_);
+    table_->setSortingEnabled(true);
+    table_->horizontalHeader()->setSortIndicator(-1, Qt::AscendingOrder);
+    table_->setSelectionBehavior(QAbstractItemView::SelectRows);
+    table_->setAlternatingRowColors(true);
+    table_->setContextMenuPolicy(Qt::ActionsContextMenu);
+    table_->verticalHeader()->hide();
+    table_->verticalHeader()->setDefaultSectionSize(fontMetrics().height() + 6);
+    table_->horizontalHeader()->setHighlightSections(false);
+    table_->horizontalHeader()->setStretchLastSection(true);
+    table_->setMinimumHeight(3 * fontMetrics().height());
+}
+
+void MainWindow::buildStatusBar() {
+    statusBar()->setObjectName(QStringLiteral("statusBar"));
+    statusBar()->addWidget(progress_, 1);
+    axisLabel_->setToolTip(tr("What the charts run along; the X key changes it"));
+    statusBar()->addPermanentWidget(axisLabel_);
+    progress_->setIdle(tr("Ready"));
+}
+
+void MainWindow::applyTheme() {
+    const widgets::Theme theme = widgets::Theme::fromPalette(QApplication::palette(), presenting_);
+    board_->setTheme(theme);
+    tableModel_->setTheme(theme);
+    const QPalette colours = QApplication::palette();
+    actions_.start->setIcon(widgets::icon(widgets::IconName::Start, colours));
+    actions_.pause->setIcon(widgets::icon(widgets::IconName::Pause, colours));
+    actions_.step->setIcon(widgets::icon(widgets::IconName::Step, colours));
+    actions_.stop->setIcon(widgets::icon(widgets::IconName::Stop, colours));
+    actions_.present->setIcon(widgets::icon(widgets::IconName::Present, colours));
+    actions_.resetLayout->setIcon(widgets::icon(widgets::IconName::Reset, colours));
+}
+
+void MainWindow::resetLayout() {
+    setPresenting(false);
+    addDockWidget(Qt::LeftDockWidgetArea, panelDock_);
+    addDockWidget(Qt::BottomDockWidgetArea, tableDock_);
+    panelDock_->setVisible(!session_->isActive());
+    tableDock_->show();
+    toolBar_->show();
+    resizeDocks({panelDock_}, {360}, Qt::Horizontal);
+    resizeDocks({tableDock_}, {130}, Qt::Vertical);
+    board_->resetSplitters();
+}
+
+void MainWindow::restoreSettings() {
+    const QSettings settings;
+    restoreGeometry(settings.value(QStringLiteral("window/geometry")).toByteArray());
+    restoreState(settings.value(QStringLiteral("window/state")).toByteArray(), kLayoutVersion);
+    board_->restoreSplitters(settings.value(QStringLiteral("window/splitters")).toByteArray());
+}
+
+void MainWindow::saveSettings() {
+    setPresenting(false);
+    QSettings settings;
+    settings.setValue(QStringLiteral("window/geometry"), saveGeometry());
+    settings.setValue(QStringLiteral("window/state"), saveState(kLayoutVersion));
+    settings.setValue(QStringLiteral("window/splitters"), board_->saveSplitters());
+}
+
+void MainWindow::setPresenting(bool on) {
+    if (on == presenting_)
+        return;
+    presenting_ = on;
+    if (on) {
+        stateBeforePresenting_ = saveState(kLayoutVersion);
+        tuningBeforePresenting_ = tuning_->isVisible();
+        for (QWidget* part : std::initializer_list<QWidget*>{panelDock_, tableDock_, toolBar_,
+                                                             menuBar(), statusBar(), tuning_})
+            part->hide();
+    } else {
+        menuBar()->show();
+        statusBar()->show();
+        restoreState(stateBeforePresenting_, kLayoutVersion);
+        tuning_->setVisible(tuningBeforePresenting_);
+    }
+    if (!fixedSize_)
+        setWindowState(on ? windowState() | Qt::WindowFullScreen
+                          : windowState() & ~Qt::WindowFullScreen);
+    actions_.present->setChecked(on);
+    applyTheme();
+    board_->setFocus();
+}
+
+void MainWindow::setTuningShown(bool shown) {
+    tuning_->setVisible(shown);
+    actions_.tuning->setChecked(shown);
+    if (shown)
+        tuning_->focusFirst();
+    else
+        board_->setFocus();
+}
+
+} // namespace gradlab::app

@@ -1,0 +1,224 @@
+// SPDX-FileCopyrightText: Gradient Lab contributors
+// SPDX-License-Identifier: GPL-3.0-or-later
+// How the window starts runs and follows what the session says.
+#include "app/chart_board.h"
+#include "app/experiment_panel.h"
+#include "app/main_window.h"
+#include "app/run_collection.h"
+#include "app/run_error.h"
+#include "app/tuning_bar.h"
+#include "engine/core/errors.h"
+#include "widgets/experiment_form.h"
+#include "widgets/message_banner.h"
+#include "widgets/run_table_model.h"
+#include "widgets/status_progress.h"
+
+#include <QAction>
+#include <QDockWidget>
+#include <QSortFilterProxyModel>
+#include <QTableView>
+
+#include <algorithm>
+
+namespace gradlab::app {
+
+using engine::RunState;
+using Severity = widgets::MessageBanner::Severity;
+
+void MainWindow::connectSession() {
+    connect(session_, &TrainingSession::recordsArrived, this, &MainWindow::followRecords);
+    connect(session_, &TrainingSession::stateChanged, this, &MainWindow::followState);
+    connect(session_, &TrainingSession::progressChanged, this, &MainWindow::followProgress);
+    connect(session_, &TrainingSession::failed, this,
+            [this](const QString& text) { banner_->showMessage(Severity::Error, text); });
+}
+
+void MainWindow::connectParts() {
+    connect(runs_, &RunCollection::listChanged, this, &MainWindow::refreshRunList);
+    connect(runs_, &RunCollection::experimentChanged, this, [this](int id) {
+        const auto at = std::find(raceIds_.begin(), raceIds_.end(), id);
+        if (at != raceIds_.end() && session_->isActive())
+            panel_->showCurrent(static_cast<std::size_t>(at - raceIds_.begin()),
+                                runs_->find(id)->current);
+        refreshTuning();
+    });
+    connect(tableModel_, &widgets::RunTableModel::visibilityChanged, runs_,
+            &RunCollection::setVisible);
+    connect(tableModel_, &widgets::RunTableModel::renamed, runs_, &RunCollection::rename);
+    connect(board_, &ChartBoard::runClicked, tuning_, &TuningBar::chooseTarget);
+    connect(tuning_, &TuningBar::changeRequested, this,
+            [this](int id, const QString& path, const engine::FieldValue& value) {
+                session_->change(id, {path.toStdString(), value});
+            });
+    connect(tuning_, &TuningBar::closeRequested, this, [this] { setTuningShown(false); });
+    connect(panel_, &ExperimentPanel::liveChangeRequested, this,
+            [this](std::size_t index, const QString& path, const engine::FieldValue& value) {
+                if (index < raceIds_.size())
+                    session_->change(raceIds_[index], {path.toStdString(), value});
+            });
+    connect(panel_, &ExperimentPanel::startProblemChanged, this, &MainWindow::updateActions);
+    connect(panel_, &ExperimentPanel::startRequested, this, &MainWindow::startOrResume);
+    connect(panel_, &ExperimentPanel::runAgainRequested, this, [this] {
+        session_->stop();
+        runAgain(TrainingSession::kAllRuns);
+    });
+}
+
+bool MainWindow::prepareRun() {
+    if (!panel_->startProblem().isEmpty())
+        return false;
+    const std::vector<engine::Experiment> race = panel_->experiments();
+    try {
+        raceIds_ = session_->prepare({race, runFolder_, script_});
+    } catch (const engine::Error& error) {
+        banner_->showMessage(Severity::Error, QString::fromStdString(error.what()));
+        return false;
+    }
+    raceStart_ = race;
+    runFolder_.clear();
+    script_.clear();
+    banner_->clear();
+    for (std::size_t i = 0; i < race.size(); ++i)
+        runs_->add(raceIds_[i], race[i]);
+    panelDock_->hide();
+    board_->setFocus();
+    stepAtProgress_ = 0;
+    stepsPerSecond_ = 0.0;
+    sinceProgress_.start();
+    return true;
+}
+
+void MainWindow::startOrResume() {
+    if (session_->state() == RunState::Paused)
+        session_->resume();
+    else if (!session_->isActive() && prepareRun())
+        session_->start();
+}
+
+void MainWindow::togglePause() {
+    if (session_->state() == RunState::Paused)
+        session_->resume();
+    else
+        session_->pause();
+}
+
+void MainWindow::stepOnce() {
+    if (session_->state() == RunState::Paused || (!session_->isActive() && prepareRun()))
+        session_->stepOnce();
+}
+
+void MainWindow::stopRun() {
+    session_->stop();
+}
+
+void MainWindow::cycleXAxis() {
+    board_->setXAxis(widgets::nextXAxis(board_->xAxis()));
+}
+
+void MainWindow::followState(RunState state) {
+    showRunStates(state);
+    panel_->setRunning(session_->isActive());
+    const bool ended = state == RunState::Finished || state == RunState::Failed;
+    if (ended) {
+        panel_->setExperiments(raceStart_);
+        progress_->setIdle(state == RunState::Failed ? tr("Failed") : tr("Finished"));
+    }
+    if (state == RunState::Stopping)
+        progress_->setIdle(tr("Stopping…"));
+    refreshTuning();
+    updateActions();
+    if (ended && closing_)
+        close();
+}
+
+void MainWindow::showRunStates(RunState state) {
+    for (const int id : raceIds_) {
+        const CollectedRun* run = runs_->find(id);
+        if (run == nullptr)
+            continue;
+        const auto& end = run->series->end();
+        runs_->setState(id, end ? QString::fromStdString(end->reason)
+                                : QString::fromLatin1(engine::toString(state)));
+    }
+}
+
+void MainWindow::followRecords(int runId, const std::vector<engine::Record>& records) {
+    runs_->append(runId, records);
+    for (const engine::Record& record : records) {
+        const auto* event = std::get_if<engine::EventRecord>(&record);
+        if (event == nullptr || event->event != "warning")
+            continue;
+        const CollectedRun* run = runs_->find(runId);
+        const QString text = QString::fromStdString(event->details);
+        banner_->showMessage(Severity::Warning,
+                             run ? tr("%1: %2").arg(run->info.name, text) : text);
+    }
+}
+
+void MainWindow::followProgress(const engine::RunProgress& progress) {
+    tableModel_->refresh();
+    if (progress.state == RunState::Loading) {
+        progress_->setLoading(tr("Reading the text and making the model"), progress.loading);
+        return;
+    }
+    if (progress.state != RunState::Running && progress.state != RunState::Paused)
+        return;
+    std::uint64_t step = 0;
+    std::uint64_t last = 0;
+    for (const engine::TrainerProgress& member : progress.members) {
+        step = std::max(step, member.step);
+        last = std::max(last, member.lastStep);
+    }
+    if (sinceProgress_.elapsed() >= 1000) {
+        stepsPerSecond_ = 1000.0 * static_cast<double>(step - std::min(step, stepAtProgress_)) /
+                          static_cast<double>(sinceProgress_.restart());
+        stepAtProgress_ = step;
+    }
+    progress_->setProgress(step, last, progress.secondsLeft, stepsPerSecond_);
+}
+
+void MainWindow::refreshRunList() {
+    const widgets::RunList list = runs_->list();
+    board_->setRuns(list);
+    tableModel_->setRuns(list);
+    refreshTuning();
+    updateActions();
+}
+
+void MainWindow::refreshTuning() {
+    std::vector<TuningBar::Target> targets;
+    if (session_->isActive())
+        for (const int id : raceIds_)
+            if (const CollectedRun* run = runs_->find(id))
+                targets.push_back({id, run->info.name, run->current});
+    tuning_->setTargets(targets);
+}
+
+/// Opens the form with the experiment of a run, or with the last race for kAllRuns.
+void MainWindow::runAgain(int runId) {
+    if (const CollectedRun* run = runs_->find(runId))
+        panel_->setExperiments({run->atStart});
+    else if (!raceStart_.empty())
+        panel_->setExperiments(raceStart_);
+    setPresenting(false);
+    panelDock_->show();
+    panel_->form()->setFocus();
+}
+
+void MainWindow::removeSelectedRuns() {
+    for (const int id : selectedRuns()) {
+        const bool isOn = session_->isActive() &&
+                          std::find(raceIds_.begin(), raceIds_.end(), id) != raceIds_.end();
+        if (!isOn)
+            runs_->remove(id);
+    }
+}
+
+std::vector<int> MainWindow::selectedRuns() const {
+    std::vector<int> ids;
+    for (const QModelIndex& row : table_->selectionModel()->selectedRows())
+        ids.push_back(row.data(widgets::RunTableModel::kRunIdRole).toInt());
+    return ids;
+}
+
+} // namespace gradlab::app

@@ -1,0 +1,28 @@
+// SPDX-FileCopyrightText: Gradient Lab contributors
+// SPDX-License-Identifier: GPL-3.0-or-later
+// A change of a live field that is due after a given step: "400:compression.memory=residual", or
+// for one run of a race "400:Top-k:compression.memory=residual" (the start of its name).
+#pragma once
+
+#include "engine/training/trainer.h"
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace gradlab::app {
+
+struct ScriptedChange {
+    std::uint64_t step = 0;
+    std::string member; ///< the start of a run's name; empty = every run
+    engine::ParameterChange change;
+};
+
+/// @throws ExperimentError naming the text and the form that is expected, for an unknown field, a
+/// field that is not live, or a value that it does not take.
+[[nodiscard]] ScriptedChange parseScriptedChange(std::string_view text);
+
+/// Whether the change is meant for a run of this name.
+[[nodiscard]] bool concerns(const ScriptedChange& change, std::string_view runName) noexcept;
+
+} // namespace gradlab::app

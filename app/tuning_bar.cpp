@@ -1,0 +1,138 @@
+// SPDX-FileCopyrightText: Gradient Lab contributors
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Built from the schema: a new live field appears by itself.
+#include "app/tuning_bar.h"
+
+#include "app/training_session.h"
+#include "engine/training/experiment_schema.h"
+#include "widgets/field_editor.h"
+
+#include <QComboBox>
+#include <QHBoxLayout>
+#include <QKeyEvent>
+#include <QLabel>
+#include <QSignalBlocker>
+#include <QVBoxLayout>
+
+#include <algorithm>
+
+namespace gradlab::app {
+
+TuningBar::TuningBar(QWidget* parent) : QWidget(parent), target_(new QComboBox(this)) {
+    setObjectName(QStringLiteral("tuningBar"));
+    setAccessibleName(tr("Tuning"));
+    target_->setAccessibleName(tr("Run to tune"));
+    target_->setMinimumContentsLength(12);
+    connect(target_, &QComboBox::currentIndexChanged, this, &TuningBar::showValues);
+    buildKnobs();
+    setTargets({});
+}
+
+namespace {
+
+QWidget* labelled(const QString& label, QWidget* editor, QWidget* parent) {
+    auto* box = new QWidget(parent);
+    auto* column = new QVBoxLayout(box);
+    column->setContentsMargins(0, 0, 0, 0);
+    column->setSpacing(1);
+    auto* text = new QLabel(label, box);
+    text->setBuddy(editor);
+    column->addWidget(text);
+    column->addWidget(editor);
+    return box;
+}
+
+} // namespace
+
+void TuningBar::buildKnobs() {
+    auto* row = new QHBoxLayout(this);
+    row->setContentsMargins(6, 3, 6, 3);
+    row->setSpacing(10);
+    row->addWidget(labelled(tr("Tune"), target_, this));
+    for (const engine::FieldSpec& field : engine::experimentSchema()) {
+        if (!field.live)
+            continue;
+        widgets::FieldEditor* editor = widgets::FieldEditor::create(field, this);
+        editor->setMaximumWidth(150);
+        QWidget* box = labelled(QString::fromStdString(field.label), editor, this);
+        row->addWidget(box);
+        const QString path = QString::fromStdString(field.path);
+        connect(editor, &widgets::FieldEditor::edited, this,
+                [this, path](const engine::FieldValue& value) {
+                    Q_EMIT changeRequested(chosenTarget(), path, value);
+                });
+        knobs_.push_back({box, editor});
+    }
+    row->addStretch();
+}
+
+void TuningBar::setTargets(const std::vector<Target>& targets) {
+    const int chosen = chosenTarget();
+    targets_ = targets;
+    {
+        const QSignalBlocker blocker(target_);
+        target_->clear();
+        if (targets_.size() != 1)
+            target_->addItem(targets_.empty() ? tr("No run is on") : tr("All runs"),
+                             TrainingSession::kAllRuns);
+        for (const Target& target : targets_)
+            target_->addItem(target.name, target.id);
+        target_->setCurrentIndex(std::max(0, target_->findData(chosen)));
+    }
+    showValues();
+}
+
+void TuningBar::chooseTarget(int id) {
+    if (const int index = target_->findData(id); index >= 0)
+        target_->setCurrentIndex(index);
+}
+
+int TuningBar::chosenTarget() const {
+    const QVariant id = target_->currentData();
+    return id.isValid() ? id.toInt() : TrainingSession::kAllRuns;
+}
+
+widgets::FieldEditor* TuningBar::editor(const QString& path) const {
+    for (const Knob& knob : knobs_)
+        if (QString::fromStdString(knob.editor->field().path) == path)
+            return knob.editor;
+    return nullptr;
+}
+
+void TuningBar::focusFirst() {
+    target_->setFocus(Qt::ShortcutFocusReason);
+}
+
+std::vector<const engine::Experiment*> TuningBar::chosenExperiments() const {
+    std::vector<const engine::Experiment*> chosen;
+    const int id = chosenTarget();
+    for (const Target& target : targets_)
+        if (id == TrainingSession::kAllRuns || target.id == id)
+            chosen.push_back(&target.experiment);
+    return chosen;
+}
+
+void TuningBar::showValues() {
+    const std::vector<const engine::Experiment*> chosen = chosenExperiments();
+    for (const Knob& knob : knobs_) {
+        const engine::FieldSpec& field = knob.editor->field();
+        const auto user =
+            std::find_if(chosen.begin(), chosen.end(), [&](const engine::Experiment* experiment) {
+                return engine::isFieldUsed(field, *experiment);
+            });
+        const bool used = user != chosen.end();
+        knob.box->setVisible(used || (chosen.empty() && !field.advanced));
+        knob.editor->setEnabled(used);
+        if (used)
+            knob.editor->setValue(engine::getField(**user, field.path));
+    }
+}
+
+void TuningBar::keyPressEvent(QKeyEvent* event) {
+    if (event->key() == Qt::Key_Escape)
+        Q_EMIT closeRequested();
+    else
+        QWidget::keyPressEvent(event);
+}
+
+} // namespace gradlab::app

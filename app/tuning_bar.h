@@ -1,0 +1,63 @@
+// SPDX-FileCopyrightText: Gradient Lab contributors
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Knobs for a run that is on: every live field of the schema that the chosen run uses, with an
+// editor each. A change goes to the chosen run or to all.
+#pragma once
+
+#include "engine/training/experiment.h"
+
+#include <QWidget>
+
+#include <vector>
+
+class QComboBox;
+class QLabel;
+
+namespace gradlab::widgets {
+class FieldEditor;
+}
+
+namespace gradlab::app {
+
+class TuningBar : public QWidget {
+    Q_OBJECT
+
+public:
+    explicit TuningBar(QWidget* parent = nullptr);
+
+    struct Target {
+        int id = 0;
+        QString name;
+        engine::Experiment experiment; ///< as it is now
+    };
+    /// The runs that can be tuned; keeps the choice where it is still there. Empty: all disabled.
+    void setTargets(const std::vector<Target>& targets);
+    void chooseTarget(int id);
+    /// TrainingSession::kAllRuns or a run's id.
+    [[nodiscard]] int chosenTarget() const;
+    [[nodiscard]] widgets::FieldEditor* editor(const QString& path) const;
+    /// Focuses the first knob.
+    void focusFirst();
+
+Q_SIGNALS:
+    void changeRequested(int runId, const QString& path, const gradlab::engine::FieldValue& value);
+    void closeRequested();
+
+protected:
+    void keyPressEvent(QKeyEvent* event) override;
+
+private:
+    struct Knob {
+        QWidget* box;
+        widgets::FieldEditor* editor;
+    };
+    void buildKnobs();
+    void showValues();
+    [[nodiscard]] std::vector<const engine::Experiment*> chosenExperiments() const;
+
+    std::vector<Target> targets_;
+    QComboBox* target_;
+    std::vector<Knob> knobs_;
+};
+
+} // namespace gradlab::app

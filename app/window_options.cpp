@@ -1,0 +1,172 @@
+// SPDX-FileCopyrightText: Gradient Lab contributors
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Options by CLI11; files and values by the engine's own parsers, so that the messages are the same
+// as everywhere.
+#include "app/window_options.h"
+
+#include "app/run_error.h"
+#include "engine/core/errors.h"
+#include "engine/core/version.h"
+#include "engine/training/experiment_schema.h"
+
+#include <CLI/CLI.hpp>
+
+#include <algorithm>
+#include <charconv>
+
+namespace gradlab::app {
+namespace {
+
+namespace fs = std::filesystem;
+
+struct RawOptions {
+    std::vector<std::string> files;
+    std::vector<std::string> changes;
+    std::string size;
+    std::string out;
+    std::string screenshot;
+};
+
+constexpr const char* kFooter =
+    "Keys: F5 start, Space pause, F10 one step, Shift+F5 stop, X next x axis, Ctrl+K tuning,\n"
+    "F11 presentation. Without a FILE the first-look race is shown.\n\n"
+    "Examples:\n"
+    "  gradlab --start\n"
+    "  gradlab my-race.json --start --out runs/monday\n"
+    "  gradlab runs/monday\n"
+    "  gradlab --start --steps 600 --screenshot race.png --quit --size 1280x800\n"
+    "  gradlab --start --change \"400:Top-k:compression.memory=residual\"";
+
+void declare(CLI::App& app, WindowOptions& options, RawOptions& raw) {
+    app.add_option("FILE", raw.files, "Experiment files, or run folders to look at");
+    app.add_flag("--start", options.start, "Start at once");
+    app.add_option("--steps", options.steps, "End every run after this many steps")
+        ->check(CLI::PositiveNumber);
+    app.add_option("--screenshot", raw.screenshot, "Save the window as PNG once the runs end");
+    app.add_flag("--quit", options.quit, "Leave then, with the run's exit code");
+    app.add_option("--out", raw.out, "Keep the runs in this folder (new or empty)");
+    app.add_option("--size", raw.size, "Size of the window, for example 1280x800");
+    app.add_option("--theme", options.theme, "Colours (default: the desktop's)")
+        ->check(CLI::IsMember({"light", "dark"}));
+    app.add_flag("--present", options.present, "Presentation: strip and charts in large type");
+    app.add_option("--x-axis", options.xAxis, "What the charts run along")
+        ->check(CLI::IsMember({"step", "bytes", "simulated", "wall"}));
+    app.add_option("--change", raw.changes,
+                   "Change a live field after a step: STEP:[RUN:]FIELD=VALUE; may be repeated")
+        ->expected(1)
+        ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+    app.set_version_flag("--version", "gradlab " + std::string(engine::version()));
+    app.footer(kFooter);
+}
+
+void readSize(const std::string& text, WindowOptions& options) {
+    const char* end = text.data() + text.size();
+    const auto width = std::from_chars(text.data(), end, options.width);
+    const bool cross = width.ec == std::errc() && width.ptr != end && *width.ptr == 'x';
+    const auto height = cross ? std::from_chars(width.ptr + 1, end, options.height) : width;
+    const bool sane = options.width >= 640 && options.width <= 16384 && options.height >= 480 &&
+                      options.height <= 16384;
+    if (!cross || height.ec != std::errc() || height.ptr != end || !sane)
+        throw engine::ExperimentError("", "--size " + text +
+                                              ": not a size; write WIDTHxHEIGHT in pixels, from "
+                                              "640x480 to 16384x16384");
+}
+
+void requireWritable(const fs::path& picture) {
+    std::error_code error;
+    const fs::path folder =
+        picture.has_parent_path() ? picture.parent_path() : fs::current_path(error);
+    if (!fs::is_directory(folder, error))
+        throw engine::ExperimentError("", "--screenshot " + picture.string() + ": the folder " +
+                                              folder.string() + " does not exist; create it first");
+}
+
+void readFiles(const RawOptions& raw, WindowOptions& options) {
+    for (const std::string& name : raw.files) {
+        std::error_code error;
+        if (fs::is_directory(name, error)) {
+            options.runFolders.emplace_back(name);
+            continue;
+        }
+        for (engine::Experiment& experiment : engine::readExperiments(name))
+            options.experiments.push_back(std::move(experiment));
+    }
+}
+
+void requireLimitsAndValidity(WindowOptions& options) {
+    if (options.experiments.empty() && options.runFolders.empty())
+        options.experiments = firstLookRace();
+    for (engine::Experiment& experiment : options.experiments) {
+        if (options.steps != 0)
+            experiment.training.steps = static_cast<std::int64_t>(options.steps);
+        // With --start an invalid experiment ends the program; else the form shows what is wrong.
+        if (options.start || options.quit)
+            engine::requireValid(experiment);
+    }
+    if (options.start && options.experiments.empty())
+        throw engine::ExperimentError("", "--start: nothing to run; name an experiment file");
+}
+
+void interpret(const RawOptions& raw, WindowOptions& options) {
+    options.out = raw.out;
+    options.screenshot = raw.screenshot;
+    if (!raw.size.empty())
+        readSize(raw.size, options);
+    if (!options.screenshot.empty())
+        requireWritable(options.screenshot);
+    for (const std::string& text : raw.changes)
+        options.script.push_back(parseScriptedChange(text));
+    readFiles(raw, options);
+    requireLimitsAndValidity(options);
+}
+
+WindowCommand ended(int exitCode, std::string text) {
+    WindowCommand command;
+    command.exitCode = exitCode;
+    command.text = std::move(text);
+    return command;
+}
+
+/// What follows the program's name, last word first as CLI11 wants it, without Qt's "-platform X".
+std::vector<std::string> withoutToolkitOptions(int argc, const char* const* argv) {
+    std::vector<std::string> words;
+    for (int i = 1; i < argc; ++i) {
+        const std::string word = argv[i];
+        if (word == "-platform")
+            ++i;
+        else
+            words.push_back(word);
+    }
+    std::reverse(words.begin(), words.end());
+    return words;
+}
+
+std::string firstLine(const std::string& text) {
+    return text.substr(0, text.find('\n'));
+}
+
+} // namespace
+
+WindowCommand readCommandLine(int argc, const char* const* argv) {
+    WindowCommand command;
+    RawOptions raw;
+    CLI::App app("See what gradient compression does to distributed training.", "gradlab");
+    declare(app, command.options, raw);
+    try {
+        std::vector<std::string> words = withoutToolkitOptions(argc, argv);
+        app.parse(words);
+        interpret(raw, command.options);
+    } catch (const CLI::CallForHelp&) {
+        return ended(0, app.help());
+    } catch (const CLI::CallForVersion& version) {
+        return ended(0, std::string(version.what()) + "\n");
+    } catch (const CLI::ParseError& error) {
+        return ended(2, "gradlab: " + firstLine(error.what()) + "; see gradlab --help\n");
+    } catch (const std::exception&) {
+        const RunError error = describeError(std::current_exception());
+        return ended(error.exitCode, "gradlab: " + error.message + "\n");
+    }
+    return command;
+}
+
+} // namespace gradlab::app

@@ -3,6 +3,7 @@
 #include "engine/compression/compressor_registry.h"
 
 #include "engine/compression/compression_parameters.h"
+#include "engine/compression/compressor.h"
 #include "engine/compression/dense_compressor.h"
 #include "engine/compression/dgc_compressor.h"
 #include "engine/compression/dgc_memory.h"
@@ -10,22 +11,53 @@
 #include "engine/compression/random_k_compressor.h"
 #include "engine/compression/residual_memory.h"
 #include "engine/compression/top_k_compressor.h"
+#include "engine/core/errors.h"
 
 #include <algorithm>
 #include <array>
 
 namespace gradlab::engine {
 
-const std::vector<MethodInfo>& compressionMethods() {
-    static const std::vector<MethodInfo> methods = {
-        denseMethodInfo(),   //
-        topKMethodInfo(),    //
-        randomKMethodInfo(), //
-        dgcMethodInfo(),     //
-        qsgdMethodInfo(),
+namespace {
+
+/// A new method is one more line.
+const std::vector<MethodEntry>& methodEntries() {
+    static const std::vector<MethodEntry> entries = {
+        denseMethod(),   //
+        topKMethod(),    //
+        randomKMethod(), //
+        dgcMethod(),     //
+        qsgdMethod(),    //
     };
+    return entries;
+}
+
+} // namespace
+
+const std::vector<MethodInfo>& compressionMethods() {
+    static const std::vector<MethodInfo> methods = [] {
+        std::vector<MethodInfo> all;
+        for (const MethodEntry& entry : methodEntries())
+            all.push_back(entry.info);
+        return all;
+    }();
     return methods;
 }
+
+template <class T>
+std::unique_ptr<Compressor<T>> makeCompressor(const CompressionSettings& settings) {
+    for (const MethodEntry& entry : methodEntries())
+        if (entry.info.name == settings.method) {
+            if constexpr (sizeof(T) == 4)
+                return entry.makeFloat(settings);
+            else
+                return entry.makeDouble(settings);
+        }
+    throw ExperimentError("compression.method", "unknown method '" + settings.method + "'");
+}
+
+template std::unique_ptr<Compressor<float>> makeCompressor<float>(const CompressionSettings&);
+template std::unique_ptr<Compressor<double>> makeCompressor<double>(const CompressionSettings&);
 
 const std::vector<MemoryInfo>& compressionMemories() {
     static const std::vector<MemoryInfo> memories = {

@@ -3,7 +3,9 @@
 #include "engine/compression/dgc_compressor.h"
 
 #include "engine/compression/compression_parameters.h"
+#include "engine/core/random.h"
 
+#include <algorithm>
 #include <cmath>
 
 namespace gradlab::engine {
@@ -47,7 +49,7 @@ FieldSpec warmupParameter() {
 
 } // namespace
 
-MethodInfo dgcMethodInfo() {
+MethodEntry dgcMethod() {
     MethodInfo info;
     info.name = "dgc";
     info.label = "Deep gradient compression";
@@ -58,7 +60,7 @@ MethodInfo dgcMethodInfo() {
     info.memories = {"none", "residual", "dgc"};
     info.parameters = {ratioParameter(), sampleParameter(), warmupParameter()};
     info.sparse = true;
-    return info;
+    return methodEntry<DgcCompressor>(std::move(info));
 }
 
 double warmupRatio(double ratio, std::int64_t warmupEpochs, std::uint64_t epoch) {
@@ -67,5 +69,89 @@ double warmupRatio(double ratio, std::int64_t warmupEpochs, std::uint64_t epoch)
     return std::pow(ratio,
                     static_cast<double>(epoch + 1) / (static_cast<double>(warmupEpochs) + 1.0));
 }
+
+template <class T>
+DgcCompressor<T>::DgcCompressor(const CompressionSettings& settings)
+    : ratio_(realParameter(settings, "ratio")), sample_(realParameter(settings, "sample")),
+      warmupEpochs_(integerParameter(settings, "warmup_epochs")), sender_(settings) {}
+
+template <class T>
+double DgcCompressor<T>::effectiveRatio(std::uint64_t epoch) const {
+    return warmupRatio(ratio_, warmupEpochs_, epoch);
+}
+
+template <class T>
+T DgcCompressor<T>::sampledThreshold(const TileSource<T>& source, const UnitContext& context,
+                                     double ratio, std::size_t k) {
+    const auto n = static_cast<double>(source.size());
+    const double wanted = std::max(std::ceil(sample_ * n), std::ceil(2.0 / ratio));
+    if (wanted >= n)
+        return T{0};
+    const auto size = static_cast<std::size_t>(wanted);
+    RandomStream stream(context.identity.seed, RandomPurpose::Sampling,
+                        static_cast<std::uint32_t>(context.step), context.identity.rank,
+                        context.unit->id);
+    keys_.resize(size);
+    // One element of each of `size` equal stretches: without replacement, in the order of memory.
+    for (std::size_t i = 0; i < size; ++i) {
+        const std::size_t begin = i * source.size() / size;
+        const std::size_t end = (i + 1) * source.size() / size;
+        const std::size_t index = begin + stream.below(static_cast<std::uint32_t>(end - begin));
+        keys_[i] = magnitudeKey(source.peek(index));
+    }
+    const double share = static_cast<double>(k) / n;
+    const auto rank = static_cast<std::size_t>(std::ceil(share * wanted));
+    return magnitudeOf<T>(
+        MagnitudeSelector<T>::nthLargest(keys_, std::clamp<std::size_t>(rank, 1, size)));
+}
+
+template <class T>
+bool DgcCompressor<T>::selectByThreshold(TileSource<T>& source, T threshold, std::size_t k,
+                                         CompressionStats& stats) {
+    constexpr std::uint32_t kMostPasses = 10;
+    constexpr double kRaise = 1.3;
+    constexpr double kLower = 0.7;
+    const auto wanted = static_cast<double>(k);
+    const auto keyOf = [](T value) {
+        return std::max(MagnitudeKey<T>{1}, magnitudeKey(value)); // never exact zeros
+    };
+    // Collected with room for one correction downwards, so that most corrections only count.
+    T collected = threshold * static_cast<T>(kLower);
+    selector_.collect(source, keyOf(collected));
+    std::size_t count = selector_.countAtLeast(keyOf(threshold));
+    for (std::uint32_t pass = 0; pass < kMostPasses; ++pass) {
+        const auto found = static_cast<double>(count);
+        if (found >= kLower * wanted && found <= kRaise * wanted)
+            break;
+        threshold *= static_cast<T>(found > wanted ? kRaise : kLower);
+        if (threshold < collected) {
+            collected = threshold * static_cast<T>(kLower);
+            selector_.collect(source, keyOf(collected));
+        }
+        count = selector_.countAtLeast(keyOf(threshold));
+        ++stats.adjustPasses;
+    }
+    if (static_cast<double>(count) < kLower * wanted)
+        return false;
+    selector_.keepAtLeast(keyOf(threshold));
+    if (count > k)
+        selector_.cutTo(k);
+    return true;
+}
+
+template <class T>
+void DgcCompressor<T>::compress(TileSource<T>& source, const UnitContext& context,
+                                UnitWriter& writer, CompressionStats& stats) {
+    const double ratio = effectiveRatio(context.epoch);
+    const std::size_t k = keptCount(ratio, source.size());
+    const T threshold = sampledThreshold(source, context, ratio, k);
+    if (!(threshold > T{0}) || !selectByThreshold(source, threshold, k, stats))
+        selector_.selectLargest(source, k);
+    sender_.send(source, context, selector_.indices(), selector_.values(), T{1}, nullptr, writer,
+                 stats);
+}
+
+template class DgcCompressor<float>;
+template class DgcCompressor<double>;
 
 } // namespace gradlab::engine

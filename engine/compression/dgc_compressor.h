@@ -9,13 +9,41 @@
 // Source: Lin, Han, Mao, Wang, Dally 2018, "Deep Gradient Compression", arXiv 1712.01887.
 #pragma once
 
-#include "engine/compression/compressor_registry.h"
+#include "engine/compression/compressor.h"
+#include "engine/compression/magnitude_selector.h"
+#include "engine/compression/selection_sender.h"
+
+#include <vector>
 
 namespace gradlab::engine {
 
-[[nodiscard]] MethodInfo dgcMethodInfo();
+[[nodiscard]] MethodEntry dgcMethod();
 
 /// Kept ratio in `epoch` (from 0) of a warm-up over `warmupEpochs`.
 [[nodiscard]] double warmupRatio(double ratio, std::int64_t warmupEpochs, std::uint64_t epoch);
+
+template <class T>
+class DgcCompressor final : public Compressor<T> {
+public:
+    explicit DgcCompressor(const CompressionSettings& settings);
+    void compress(TileSource<T>& source, const UnitContext& context, UnitWriter& writer,
+                  CompressionStats& stats) override;
+    double effectiveRatio(std::uint64_t epoch) const override;
+
+private:
+    /// Estimated k-th largest magnitude; 0 where the sample cannot tell or would be the whole unit.
+    T sampledThreshold(const TileSource<T>& source, const UnitContext& context, double ratio,
+                       std::size_t k);
+    /// Corrects the threshold until its candidates are near k. Returns whether 0.7k to k are left.
+    bool selectByThreshold(TileSource<T>& source, T threshold, std::size_t k,
+                           CompressionStats& stats);
+
+    double ratio_;
+    double sample_;
+    std::int64_t warmupEpochs_;
+    MagnitudeSelector<T> selector_;
+    SelectionSender<T> sender_;
+    std::vector<MagnitudeKey<T>> keys_;
+};
 
 } // namespace gradlab::engine

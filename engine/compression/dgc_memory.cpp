@@ -2,6 +2,14 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/compression/dgc_memory.h"
 
+#include "engine/compression/compression_parameters.h"
+#include "engine/compression/tile_kernels.h"
+#include "engine/core/check.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
 namespace gradlab::engine {
 
 namespace {
@@ -68,5 +76,147 @@ MemoryInfo dgcMemoryInfo() {
             "Accumulates a local velocity; what was not sent of it waits.",
             {momentumParameter(), maskingParameter(), nesterovParameter(), localClipParameter()}};
 }
+
+template <class T>
+DgcMemory<T>::DgcMemory(const CompressionSettings& settings, std::size_t size,
+                        std::uint32_t workers)
+    : velocity_(size), accumulation_(size), workers_(workers) {
+    configure(settings);
+}
+
+template <class T>
+void DgcMemory<T>::configure(const CompressionSettings& settings) {
+    momentum_ = static_cast<T>(realParameter(settings, "dgc_momentum"));
+    masking_ = booleanParameter(settings, "masking");
+    nesterov_ = booleanParameter(settings, "nesterov");
+    clipNorm_ = realParameter(settings, "local_clip") / std::sqrt(static_cast<double>(workers_));
+    const std::size_t needed = nesterov_ ? velocity_.size() : 0;
+    if (nextVelocity_.size() != needed)
+        nextVelocity_ = AlignedBuffer<T>(needed);
+}
+
+template <class T>
+void DgcMemory<T>::begin(std::span<const T> gradient, std::span<const T> parameters,
+                         const StepPosition& position) {
+    parameters_ = parameters;
+    decay_ = static_cast<T>(position.weightDecay);
+    clipScale_ = T{1};
+    GRADLAB_CHECK(decay_ == T{0} || parameters.size() == velocity_.size(), parameters.size(),
+                  velocity_.size());
+    if (clipNorm_ > 0.0)
+        measureClip(gradient);
+}
+
+/// Norm of all tensors together, tile after tile. A norm that is not finite leaves the gradient as
+/// it is, for the finiteness check to name its tensor.
+template <class T>
+void DgcMemory<T>::measureClip(std::span<const T> gradient) {
+    std::array<T, kTileElements> tile;
+    double squared = 0.0;
+    for (std::size_t first = 0; first < gradient.size(); first += kTileElements) {
+        const std::size_t count = std::min(kTileElements, gradient.size() - first);
+        for (std::size_t i = 0; i < count; ++i)
+            tile[i] = prepared(gradient[first + i], first + i);
+        squared += sumSquares(std::span<const T>(tile.data(), count));
+    }
+    const double norm = std::sqrt(squared);
+    if (std::isfinite(norm) && norm > clipNorm_)
+        clipScale_ = static_cast<T>(clipNorm_ / norm);
+}
+
+template <class T>
+T DgcMemory<T>::peek(const T& gradient, std::size_t index, bool accumulated) const {
+    const T v = accumulation_[index];
+    if (accumulated)
+        return nesterov_ ? gradient : v + gradient;
+    const T g = prepared(gradient, index);
+    return nesterov_ ? v + momentum_ * (velocity_[index] + g) + g
+                     : v + (momentum_ * velocity_[index] + g);
+}
+
+template <class T>
+std::span<const T> DgcMemory<T>::accumulate(GradientTile<T> tile, std::span<T> scratch) {
+    T* const g = tile.gradient.data();
+    const T* const u = velocity_.data() + tile.offset;
+    const T* const v = accumulation_.data() + tile.offset;
+    const std::size_t count = tile.gradient.size();
+    if (decay_ != T{0} || clipScale_ != T{1})
+        for (std::size_t i = 0; i < count; ++i)
+            g[i] = prepared(g[i], tile.offset + i);
+    if (nesterov_) {
+        T* const next = nextVelocity_.data() + tile.offset;
+        for (std::size_t i = 0; i < count; ++i) {
+            next[i] = momentum_ * (u[i] + g[i]);
+            g[i] = v[i] + next[i] + g[i];
+        }
+        return tile.gradient;
+    }
+    T* const out = scratch.data();
+    for (std::size_t i = 0; i < count; ++i) {
+        g[i] = momentum_ * u[i] + g[i];
+        out[i] = v[i] + g[i];
+    }
+    return scratch.first(count);
+}
+
+template <class T>
+std::span<const T> DgcMemory<T>::recall(GradientTile<T> tile, std::span<T> scratch) const {
+    if (nesterov_)
+        return tile.gradient;
+    const T* const u = tile.gradient.data();
+    const T* const v = accumulation_.data() + tile.offset;
+    T* const out = scratch.data();
+    for (std::size_t i = 0; i < tile.gradient.size(); ++i)
+        out[i] = v[i] + u[i];
+    return scratch.first(tile.gradient.size());
+}
+
+template <class T>
+void DgcMemory<T>::noteSent(GradientTile<T> unit, std::span<const std::uint32_t> indices,
+                            std::span<const T> values) {
+    for (const std::uint32_t index : indices)
+        sentIndices_.push_back(unit.offset + index);
+    sentValues_.insert(sentValues_.end(), values.begin(), values.end());
+}
+
+template <class T>
+void DgcMemory<T>::noteSentTile(GradientTile<T> tile, std::span<const T> values) {
+    for (std::size_t i = 0; i < values.size(); ++i)
+        sentIndices_.push_back(tile.offset + i);
+    sentValues_.insert(sentValues_.end(), values.begin(), values.end());
+}
+
+template <class T>
+void DgcMemory<T>::commit(AlignedBuffer<T>& gradient) {
+    GRADLAB_CHECK(gradient.size() == velocity_.size(), gradient.size(), velocity_.size());
+    if (nesterov_) {
+        accumulation_.swap(gradient);
+        velocity_.swap(nextVelocity_);
+    } else {
+        velocity_.swap(gradient);
+        for (std::size_t i = 0; i < accumulation_.size(); ++i)
+            accumulation_[i] += velocity_[i];
+    }
+    for (std::size_t i = 0; i < sentIndices_.size(); ++i)
+        accumulation_[sentIndices_[i]] -= sentValues_[i];
+    if (masking_)
+        for (const std::uint64_t index : sentIndices_)
+            velocity_[index] = T{0};
+    discard();
+}
+
+template <class T>
+void DgcMemory<T>::discard() noexcept {
+    sentIndices_.clear();
+    sentValues_.clear();
+}
+
+template <class T>
+std::vector<NamedState<T>> DgcMemory<T>::state() {
+    return {{"dgc.u", velocity_.span()}, {"dgc.v", accumulation_.span()}};
+}
+
+template class DgcMemory<float>;
+template class DgcMemory<double>;
 
 } // namespace gradlab::engine

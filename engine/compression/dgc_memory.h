@@ -10,9 +10,54 @@
 #pragma once
 
 #include "engine/compression/compressor_registry.h"
+#include "engine/compression/gradient_memory.h"
 
 namespace gradlab::engine {
 
 [[nodiscard]] MemoryInfo dgcMemoryInfo();
+
+/// State: u and v, whole-model vectors that never alias. During a step the new u stands in the
+/// gradient buffer and v + u is computed tile by tile; with Nesterov the new v stands in the
+/// gradient buffer and the new u in a buffer of its own. commit() swaps, subtracts what was sent
+/// and masks.
+template <class T>
+class DgcMemory final : public GradientMemory<T> {
+public:
+    DgcMemory(const CompressionSettings& settings, std::size_t size, std::uint32_t workers);
+    void begin(std::span<const T> gradient, std::span<const T> parameters,
+               const StepPosition& position) override;
+    T peek(const T& gradient, std::size_t index, bool accumulated) const override;
+    std::span<const T> accumulate(GradientTile<T> tile, std::span<T> scratch) override;
+    std::span<const T> recall(GradientTile<T> tile, std::span<T> scratch) const override;
+    void noteSent(GradientTile<T> unit, std::span<const std::uint32_t> indices,
+                  std::span<const T> values) override;
+    void noteSentTile(GradientTile<T> tile, std::span<const T> values) override;
+    bool remembers() const noexcept override { return true; }
+    void commit(AlignedBuffer<T>& gradient) override;
+    void discard() noexcept override;
+    std::vector<NamedState<T>> state() override;
+    void configure(const CompressionSettings& settings) override;
+
+private:
+    /// λ·w added and the local clip applied.
+    [[nodiscard]] T prepared(T gradient, std::size_t index) const {
+        return clipScale_ * (decay_ == T{0} ? gradient : gradient + decay_ * parameters_[index]);
+    }
+    void measureClip(std::span<const T> gradient);
+
+    AlignedBuffer<T> velocity_;              ///< u
+    AlignedBuffer<T> accumulation_;          ///< v
+    AlignedBuffer<T> nextVelocity_;          ///< Nesterov only: this step's u
+    std::vector<std::uint64_t> sentIndices_; ///< in the whole model, this step
+    std::vector<T> sentValues_;
+    std::span<const T> parameters_; ///< of this step; the caller's, valid until the part is encoded
+    T momentum_ = T{0};
+    T decay_ = T{0};
+    T clipScale_ = T{1};
+    double clipNorm_ = 0.0; ///< N^(−1/2) · threshold; 0 = off
+    std::uint32_t workers_ = 1;
+    bool masking_ = true;
+    bool nesterov_ = false;
+};
 
 } // namespace gradlab::engine

@@ -9,14 +9,54 @@
 // Source: Alistarh, Grubic, Li, Tomioka, Vojnovic 2017, "QSGD", arXiv 1610.02132.
 #pragma once
 
-#include "engine/compression/compressor_registry.h"
+#include "engine/compression/compressor.h"
+
+#include <optional>
+#include <vector>
 
 namespace gradlab::engine {
 
-[[nodiscard]] MethodInfo qsgdMethodInfo();
+[[nodiscard]] MethodEntry qsgdMethod();
 
 /// Why error feedback may grow without bound with these settings, or empty.
 [[nodiscard]] std::string qsgdResidualRisk(const CompressionSettings& compression,
                                            std::size_t largestUnit);
+
+template <class T>
+class QsgdCompressor final : public Compressor<T> {
+public:
+    explicit QsgdCompressor(const CompressionSettings& settings);
+    void compress(TileSource<T>& source, const UnitContext& context, UnitWriter& writer,
+                  CompressionStats& stats) override;
+    double effectiveRatio(std::uint64_t) const override { return 1.0; }
+
+private:
+    /// First walk: norms_, as they travel.
+    void measure(TileSource<T>& source);
+    [[nodiscard]] T travellingNorm(const TileSource<T>& source, double norm) const;
+    /// Second walk: levels_ and histogram_; notes what a receiver decodes.
+    void quantise(TileSource<T>& source, const UnitContext& context, CompressionStats& stats);
+    std::span<const float> uniformsOf(const UnitContext& context, std::size_t tile,
+                                      std::size_t count);
+    void write(const UnitContext& context, UnitWriter& writer, CompressionStats& stats);
+    void writeDense(const UnitContext& context, UnitWriter& writer);
+    /// Calls visit(bucket, first element within the tile, count) for each bucket's share of a tile.
+    template <class Visit>
+    void eachBucket(std::size_t tile, std::size_t count, const Visit& visit) const;
+
+    std::uint32_t levelCount_; ///< s
+    bool euclidean_;
+    std::size_t bucket_; ///< 0 = whole unit
+    ValueType normType_;
+    std::optional<LevelCode> code_;
+    std::size_t size_ = 0;       ///< n of the unit at hand
+    std::size_t bucketSize_ = 0; ///< of the unit at hand
+    std::vector<double> sums_;   ///< a bucket: largest magnitude, or sum of squares
+    std::vector<T> norms_;
+    std::vector<std::int16_t> levels_;
+    std::vector<std::uint32_t> histogram_; ///< [level + s]
+    std::vector<float> uniforms_;          ///< one tile
+    std::vector<T> decoded_;               ///< one tile
+};
 
 } // namespace gradlab::engine

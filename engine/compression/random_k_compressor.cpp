@@ -40,7 +40,7 @@ FieldSpec scaleParameter() {
 
 } // namespace
 
-MethodInfo randomKMethodInfo() {
+MethodEntry randomKMethod() {
     MethodInfo info;
     info.name = "randomk";
     info.label = "Random-k";
@@ -50,7 +50,36 @@ MethodInfo randomKMethodInfo() {
     info.memories = {"none", "residual", "dgc"};
     info.parameters = {ratioParameter(), patternParameter(), scaleParameter()};
     info.sparse = true;
-    return info;
+    return methodEntry<RandomKCompressor>(std::move(info));
 }
+
+template <class T>
+RandomKCompressor<T>::RandomKCompressor(const CompressionSettings& settings)
+    : ratio_(realParameter(settings, "ratio")),
+      shared_(textParameter(settings, "pattern") == "shared"),
+      scaled_(settings.memory == "none" && textParameter(settings, "scale") == "auto"),
+      sender_(settings) {}
+
+template <class T>
+void RandomKCompressor<T>::compress(TileSource<T>& source, const UnitContext& context,
+                                    UnitWriter& writer, CompressionStats& stats) {
+    const std::size_t n = source.size();
+    const std::size_t k = keptCount(ratio_, n);
+    const SelectionSeed seed{context.identity.seed, static_cast<std::uint32_t>(context.step),
+                             shared_ ? kSharedLane : context.identity.rank, context.unit->id};
+    selection_.draw(seed, n, k, indices_);
+    values_.resize(k);
+    std::size_t next = 0;
+    for (std::size_t t = 0; t < source.tileCount(); ++t) {
+        const std::span<const T> tile = source.tile(t);
+        for (; next < k && indices_[next] / kTileElements == t; ++next)
+            values_[next] = tile[indices_[next] % kTileElements];
+    }
+    const double scale = scaled_ ? static_cast<double>(n) / static_cast<double>(k) : 1.0;
+    sender_.send(source, context, indices_, values_, static_cast<T>(scale), &seed, writer, stats);
+}
+
+template class RandomKCompressor<float>;
+template class RandomKCompressor<double>;
 
 } // namespace gradlab::engine

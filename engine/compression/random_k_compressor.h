@@ -9,10 +9,32 @@
 // Jaggi 2018, "Sparsified SGD with Memory", arXiv 1809.07599.
 #pragma once
 
-#include "engine/compression/compressor_registry.h"
+#include "engine/compression/compressor.h"
+#include "engine/compression/random_selection.h"
+#include "engine/compression/selection_sender.h"
+
+#include <vector>
 
 namespace gradlab::engine {
 
-[[nodiscard]] MethodInfo randomKMethodInfo();
+[[nodiscard]] MethodEntry randomKMethod();
+
+template <class T>
+class RandomKCompressor final : public Compressor<T> {
+public:
+    explicit RandomKCompressor(const CompressionSettings& settings);
+    void compress(TileSource<T>& source, const UnitContext& context, UnitWriter& writer,
+                  CompressionStats& stats) override;
+    double effectiveRatio(std::uint64_t) const override { return ratio_; }
+
+private:
+    double ratio_;
+    bool shared_;
+    bool scaled_;
+    RandomSelection selection_;
+    SelectionSender<T> sender_;
+    std::vector<std::uint32_t> indices_;
+    std::vector<T> values_;
+};
 
 } // namespace gradlab::engine

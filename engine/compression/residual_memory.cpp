@@ -2,6 +2,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/compression/residual_memory.h"
 
+#include "engine/compression/compression_parameters.h"
+#include "engine/core/check.h"
+
 namespace gradlab::engine {
 
 namespace {
@@ -64,5 +67,70 @@ MemoryInfo residualMemoryInfo() {
             "What was not sent is kept and added to the next gradient (error feedback).",
             {betaParameter(), gammaParameter(), unitsParameter()}};
 }
+
+template <class T>
+ResidualMemory<T>::ResidualMemory(const CompressionSettings& settings, std::size_t size)
+    : residual_(size) {
+    configure(settings);
+}
+
+template <class T>
+void ResidualMemory<T>::configure(const CompressionSettings& settings) {
+    gamma_ = realParameter(settings, "gamma");
+    beta_ = static_cast<T>(realParameter(settings, "beta"));
+    updateUnits_ = textParameter(settings, "memory_units") == "update";
+}
+
+template <class T>
+void ResidualMemory<T>::begin(std::span<const T>, std::span<const T>,
+                              const StepPosition& position) {
+    weight_ = static_cast<T>(updateUnits_ ? gamma_ * position.lr : gamma_);
+}
+
+template <class T>
+T ResidualMemory<T>::peek(const T& gradient, std::size_t index, bool accumulated) const {
+    return accumulated ? gradient : weight_ * gradient + beta_ * residual_[index];
+}
+
+template <class T>
+std::span<const T> ResidualMemory<T>::accumulate(GradientTile<T> tile, std::span<T>) {
+    T* const p = tile.gradient.data();
+    const T* const e = residual_.data() + tile.offset;
+    for (std::size_t i = 0; i < tile.gradient.size(); ++i)
+        p[i] = weight_ * p[i] + beta_ * e[i];
+    return tile.gradient;
+}
+
+template <class T>
+std::span<const T> ResidualMemory<T>::recall(GradientTile<T> tile, std::span<T>) const {
+    return tile.gradient;
+}
+
+template <class T>
+void ResidualMemory<T>::noteSent(GradientTile<T> unit, std::span<const std::uint32_t> indices,
+                                 std::span<const T> values) {
+    for (std::size_t i = 0; i < indices.size(); ++i)
+        unit.gradient[indices[i]] -= values[i];
+}
+
+template <class T>
+void ResidualMemory<T>::noteSentTile(GradientTile<T> tile, std::span<const T> values) {
+    for (std::size_t i = 0; i < values.size(); ++i)
+        tile.gradient[i] -= values[i];
+}
+
+template <class T>
+void ResidualMemory<T>::commit(AlignedBuffer<T>& gradient) {
+    GRADLAB_CHECK(gradient.size() == residual_.size(), gradient.size(), residual_.size());
+    residual_.swap(gradient);
+}
+
+template <class T>
+std::vector<NamedState<T>> ResidualMemory<T>::state() {
+    return {{"residual", residual_.span()}};
+}
+
+template class ResidualMemory<float>;
+template class ResidualMemory<double>;
 
 } // namespace gradlab::engine

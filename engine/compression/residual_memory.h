@@ -9,9 +9,38 @@
 #pragma once
 
 #include "engine/compression/compressor_registry.h"
+#include "engine/compression/gradient_memory.h"
 
 namespace gradlab::engine {
 
 [[nodiscard]] MemoryInfo residualMemoryInfo();
+
+/// State: e. During a step p, and after noteSent p − D, stand in the gradient buffer; e itself is
+/// untouched, and commit() swaps the two.
+template <class T>
+class ResidualMemory final : public GradientMemory<T> {
+public:
+    ResidualMemory(const CompressionSettings& settings, std::size_t size);
+    void begin(std::span<const T> gradient, std::span<const T> parameters,
+               const StepPosition& position) override;
+    T peek(const T& gradient, std::size_t index, bool accumulated) const override;
+    std::span<const T> accumulate(GradientTile<T> tile, std::span<T> scratch) override;
+    std::span<const T> recall(GradientTile<T> tile, std::span<T> scratch) const override;
+    void noteSent(GradientTile<T> unit, std::span<const std::uint32_t> indices,
+                  std::span<const T> values) override;
+    void noteSentTile(GradientTile<T> tile, std::span<const T> values) override;
+    bool remembers() const noexcept override { return true; }
+    void commit(AlignedBuffer<T>& gradient) override;
+    void discard() noexcept override {}
+    std::vector<NamedState<T>> state() override;
+    void configure(const CompressionSettings& settings) override;
+
+private:
+    AlignedBuffer<T> residual_; ///< e
+    double gamma_ = 1.0;
+    T beta_ = T{1};
+    bool updateUnits_ = false;
+    T weight_ = T{1}; ///< of this step's gradient: gamma, times lr in update units
+};
 
 } // namespace gradlab::engine

@@ -6,7 +6,7 @@
 
 namespace gradlab::engine {
 
-MethodInfo topKMethodInfo() {
+MethodEntry topKMethod() {
     MethodInfo info;
     info.name = "topk";
     info.label = "Top-k";
@@ -16,7 +16,22 @@ MethodInfo topKMethodInfo() {
     info.memories = {"none", "residual", "dgc"};
     info.parameters = {ratioParameter()};
     info.sparse = true;
-    return info;
+    return methodEntry<TopKCompressor>(std::move(info));
 }
+
+template <class T>
+TopKCompressor<T>::TopKCompressor(const CompressionSettings& settings)
+    : ratio_(realParameter(settings, "ratio")), sender_(settings) {}
+
+template <class T>
+void TopKCompressor<T>::compress(TileSource<T>& source, const UnitContext& context,
+                                 UnitWriter& writer, CompressionStats& stats) {
+    selector_.selectLargest(source, keptCount(ratio_, source.size()));
+    sender_.send(source, context, selector_.indices(), selector_.values(), T{1}, nullptr, writer,
+                 stats);
+}
+
+template class TopKCompressor<float>;
+template class TopKCompressor<double>;
 
 } // namespace gradlab::engine

@@ -6,10 +6,26 @@
 // Source: Stich, Cordonnier, Jaggi 2018, "Sparsified SGD with Memory", arXiv 1809.07599.
 #pragma once
 
-#include "engine/compression/compressor_registry.h"
+#include "engine/compression/compressor.h"
+#include "engine/compression/magnitude_selector.h"
+#include "engine/compression/selection_sender.h"
 
 namespace gradlab::engine {
 
-[[nodiscard]] MethodInfo topKMethodInfo();
+[[nodiscard]] MethodEntry topKMethod();
+
+template <class T>
+class TopKCompressor final : public Compressor<T> {
+public:
+    explicit TopKCompressor(const CompressionSettings& settings);
+    void compress(TileSource<T>& source, const UnitContext& context, UnitWriter& writer,
+                  CompressionStats& stats) override;
+    double effectiveRatio(std::uint64_t) const override { return ratio_; }
+
+private:
+    double ratio_;
+    MagnitudeSelector<T> selector_;
+    SelectionSender<T> sender_;
+};
 
 } // namespace gradlab::engine

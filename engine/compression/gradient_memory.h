@@ -1,0 +1,67 @@
+// SPDX-FileCopyrightText: Gradient Lab contributors
+// SPDX-License-Identifier: GPL-3.0-or-later
+// What a worker remembers of what it did not send. A memory turns the gradient into what is to be
+// sent, tile by tile, is told what was sent, and changes its state only in commit(). Until then the
+// gradient buffer holds the step's intermediate values, so no copy of the state is needed.
+#pragma once
+
+#include "engine/compression/gradient_compressor.h"
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace gradlab::engine {
+
+/// A tile of a unit: where it lies in the whole-model vectors, and its part of the gradient buffer.
+template <class T>
+struct GradientTile {
+    std::size_t offset = 0;
+    std::span<T> gradient;
+};
+
+template <class T>
+class GradientMemory {
+public:
+    GradientMemory() = default;
+    virtual ~GradientMemory() = default;
+    GradientMemory(const GradientMemory&) = delete;
+    GradientMemory& operator=(const GradientMemory&) = delete;
+
+    /// Before a step's first tile. `gradient` and `parameters` are whole-model vectors; with a
+    /// local clip the gradient must be complete.
+    virtual void begin(std::span<const T> gradient, std::span<const T> parameters,
+                       const StepPosition& position) = 0;
+    /// What is to be sent at one element; before the tile is accumulated as well as after.
+    [[nodiscard]] virtual T peek(const T& gradient, std::size_t index, bool accumulated) const = 0;
+    /// First visit of a tile: takes the gradient in and returns what is to be sent, in the gradient
+    /// buffer or in `scratch` (as long as the tile).
+    virtual std::span<const T> accumulate(GradientTile<T> tile, std::span<T> scratch) = 0;
+    /// Later visits: the same values again.
+    virtual std::span<const T> recall(GradientTile<T> tile, std::span<T> scratch) const = 0;
+    /// Notes what a unit sent: ascending indices within the unit, decoded values.
+    virtual void noteSent(GradientTile<T> unit, std::span<const std::uint32_t> indices,
+                          std::span<const T> values) = 0;
+    /// Notes the decoded values of a whole tile, for methods that send every element. No more
+    /// visits of the tile after that.
+    virtual void noteSentTile(GradientTile<T> tile, std::span<const T> values) = 0;
+    /// Whether anything is kept: if not, nothing needs to be noted.
+    [[nodiscard]] virtual bool remembers() const noexcept = 0;
+
+    /// Makes the step final; may swap `gradient` with a buffer of its own.
+    virtual void commit(AlignedBuffer<T>& gradient) = 0;
+    virtual void discard() noexcept = 0;
+    [[nodiscard]] virtual std::vector<NamedState<T>> state() = 0;
+    /// Takes changed parameters; the content stays.
+    virtual void configure(const CompressionSettings& settings) = 0;
+};
+
+/// A memory with zero content for vectors of `size` elements. `settings` is resolved.
+template <class T>
+[[nodiscard]] std::unique_ptr<GradientMemory<T>> makeMemory(const CompressionSettings& settings,
+                                                            std::size_t size,
+                                                            const CompressorIdentity& identity);
+
+} // namespace gradlab::engine

@@ -1,8 +1,9 @@
 // SPDX-FileCopyrightText: Gradient Lab contributors
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The training stream cut into columns and windows.
-//   `batch` columns of equal length R (remainder dropped); a window is `bptt` rows in and the same rows shifted
-//   by one as targets; (R − 1) div bptt windows an epoch. Worker w of N sees columns [w·B/N, (w+1)·B/N).
+//   `batch` columns of equal length R (remainder dropped); a window is `bptt` rows in and the same
+//   rows shifted by one as targets; (R − 1) div bptt windows an epoch. Worker w of N sees columns
+//   [w·B/N, (w+1)·B/N).
 // Evaluation uses the same cut and adds the last, shorter window: R − 1 predictions a column.
 #pragma once
 
@@ -15,7 +16,8 @@
 
 namespace gradlab::engine {
 
-/// Token ids of some columns, row-major by time: rows × columns. What a coordinator sends to a worker.
+/// Token ids of some columns, row-major by time: rows × columns. What a coordinator sends to a
+/// worker.
 struct ColumnBlock {
     TokenIds ids;
     std::size_t rows = 0;
@@ -25,8 +27,9 @@ struct ColumnBlock {
 
 /// Cuts `stream` into `batch` columns and returns columns [first, first + count).
 /// @throws DataError if a column would have fewer than two rows.
-[[nodiscard]] GRADLAB_ENGINE_EXPORT ColumnBlock cutColumns(const TokenIds& stream, std::size_t batch,
-                                                           std::size_t first, std::size_t count);
+[[nodiscard]] GRADLAB_ENGINE_EXPORT ColumnBlock cutColumns(const TokenIds& stream,
+                                                           std::size_t batch, std::size_t first,
+                                                           std::size_t count);
 
 /// Walks the windows of a block. A position is a window's number within the epoch.
 class GRADLAB_ENGINE_EXPORT BatchIterator {

@@ -8,8 +8,6 @@
 
 namespace gradlab::widgets {
 
-class PlotWidget;
-
 class PerplexityChart : public RunChart {
     Q_OBJECT
 
@@ -21,6 +19,9 @@ protected:
     void applyTheme() override;
 
 private:
+    void addRun(const RunInfo& run, std::vector<PlotLine>& lines) const;
+    [[nodiscard]] QString hoverLine(const RunInfo& run, double x) const;
+
     PlotWidget* plot_;
 };
 

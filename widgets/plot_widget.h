@@ -4,12 +4,10 @@
 // lines' ends, crosshair. The one place that knows Qt Charts; nobody else sees one of its types.
 #pragma once
 
-#include "widgets/axis_ticks.h"
-#include "widgets/series_store.h"
+#include "widgets/plot_layout.h"
 #include "widgets/theme.h"
 
 #include <QImage>
-#include <QRectF>
 #include <QString>
 #include <QWidget>
 
@@ -19,26 +17,6 @@
 #include <vector>
 
 namespace gradlab::widgets {
-
-struct PlotLine {
-    QString label; ///< at the line's right end; empty: none
-    QColor colour;
-    bool thick = true;
-    bool markers = false; ///< a dot at every point while there are few
-    std::vector<PlotPoint> points;
-    std::vector<NonFiniteMark> nonFinite;
-};
-
-struct ReferenceLine {
-    double y = 0.0;
-    QString text;
-};
-
-struct EventMark {
-    double x = 0.0;
-    QString text;
-    QColor colour;
-};
 
 /// One line of the tooltip.
 struct HoverLine {
@@ -51,25 +29,6 @@ struct HoverText {
     std::vector<HoverLine> lines;
 };
 
-/// Where things ended up, in widget coordinates; for tests and for accessibility.
-struct PlotGeometry {
-    struct Label {
-        QString text;
-        QRectF box;
-    };
-    QRectF plotArea;
-    AxisRange xRange;
-    AxisRange yRange;
-    std::vector<Label> lineLabels;
-    std::vector<Label> xTickLabels;
-    std::vector<Label> yTickLabels;
-    std::vector<Label> referenceLabels;
-    std::vector<Label> eventLabels;
-    Label title;
-    int offScaleMarks = 0;
-    std::size_t drawnPoints = 0;
-};
-
 class PlotWidget : public QWidget {
     Q_OBJECT
 
@@ -79,7 +38,7 @@ public:
 
     void setTheme(const Theme& theme);
     void setTitle(const QString& title);
-    void setXAxis(const QString& title, ValueKind kind);
+    void setXAxis(const QString& title, ValueKind kind, bool logarithmic = false);
     void setYAxis(ValueKind kind, bool logarithmic);
     /// Values beyond are drawn as marks at the border; nothing: the range follows the data.
     void setYLimits(std::optional<AxisRange> limits);
@@ -95,7 +54,7 @@ public:
     void setSummary(const QString& text);
 
     /// Lays out at once; valid for the widget's present size.
-    [[nodiscard]] PlotGeometry geometryForTests();
+    [[nodiscard]] PlotLayout layoutNow();
     /// The plot as shown, at any size (in the widget's units) and scale.
     [[nodiscard]] QImage renderImage(const QSize& size, double scale = 1.0);
 

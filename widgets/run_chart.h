@@ -4,12 +4,16 @@
 // has changed and can be seen. The owner calls refresh() from one timer, one chart a tick in turn.
 #pragma once
 
+#include "widgets/plot_widget.h"
 #include "widgets/run_info.h"
 #include "widgets/theme.h"
 
 #include <QImage>
 #include <QString>
 #include <QWidget>
+
+#include <functional>
+#include <vector>
 
 namespace gradlab::widgets {
 
@@ -38,6 +42,17 @@ protected:
     virtual void redraw() = 0;
     virtual void applyTheme() = 0;
     [[nodiscard]] const Theme& theme() const noexcept { return theme_; }
+    /// A run's line of a metric, with as many points as its number allows.
+    [[nodiscard]] PlotLine line(const RunInfo& run, Metric metric, bool thick,
+                                const QString& label) const;
+    /// Every change of the shown runs; the same one of several runs at one place is marked once.
+    [[nodiscard]] std::vector<EventMark> changeMarks() const;
+    /// Title, kind and scale of the x axis. Bytes and simulated time are logarithmic once the runs
+    /// have come to very different places.
+    void applyXAxis(PlotWidget& plot) const;
+    /// One line of tooltip for each shown run that has got as far as x.
+    [[nodiscard]] HoverText hoverText(double x, Metric dot,
+                                      const std::function<QString(const RunInfo&)>& text) const;
     /// Visible runs that have data.
     [[nodiscard]] RunList shownRuns() const;
     void showEvent(QShowEvent* event) override;

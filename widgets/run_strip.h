@@ -5,6 +5,7 @@
 #pragma once
 
 #include "widgets/run_info.h"
+#include "widgets/spoken_summary.h"
 #include "widgets/theme.h"
 
 #include <QWidget>
@@ -33,7 +34,8 @@ public:
         QString perplexity;
         QString perplexityKind; ///< "valid", "train"
         QString bytes;          ///< "68× fewer bytes"
-        QString time;           ///< "231 ms a step, 94 % network"
+        QString time;           ///< "231 ms a step"
+        QString network;        ///< "94 % network"
         bool operator==(const Card&) const = default;
     };
     [[nodiscard]] const std::vector<Card>& cards() const noexcept { return cards_; }
@@ -46,6 +48,7 @@ protected:
     void mousePressEvent(QMouseEvent* event) override;
 
 private:
+    [[nodiscard]] std::size_t shownCards() const;
     [[nodiscard]] QRectF cardBox(std::size_t index) const;
     void paintCard(QPainter& painter, const Card& card, const QRectF& box);
     void text(QPainter& painter, const QRectF& box, int pixels, bool bold, const QColor& colour,
@@ -55,6 +58,7 @@ private:
     Theme theme_ = Theme::make(false, false);
     std::vector<Card> cards_;
     std::vector<QRectF> textBoxes_;
+    SpokenSummary summary_;
 };
 
 } // namespace gradlab::widgets

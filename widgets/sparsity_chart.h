@@ -7,8 +7,6 @@
 
 namespace gradlab::widgets {
 
-class PlotWidget;
-
 class SparsityChart : public RunChart {
     Q_OBJECT
 

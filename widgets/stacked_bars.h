@@ -4,6 +4,7 @@
 #pragma once
 
 #include "widgets/axis_ticks.h"
+#include "widgets/spoken_summary.h"
 #include "widgets/theme.h"
 
 #include <QString>
@@ -34,6 +35,10 @@ public:
     explicit StackedBars(QWidget* parent = nullptr);
     void setTheme(const Theme& theme);
     void setTitle(const QString& title);
+    /// One line under the bars; empty: none.
+    void setNote(const QString& note);
+    /// What a screen reader says; applied at most once a second.
+    void setSummary(const QString& text) { summary_.say(*this, text); }
     void setRows(std::vector<BarRow> rows, ValueKind kind);
     [[nodiscard]] QSize sizeHint() const override;
     [[nodiscard]] QSize minimumSizeHint() const override;
@@ -45,17 +50,28 @@ protected:
     bool event(QEvent* event) override;
 
 private:
-    struct Layout;
-    void paintKeys(QPainter& painter, Layout& layout);
-    void paintRow(QPainter& painter, const BarRow& row, const Layout& layout, QRectF line);
-    void text(QPainter& painter, const QRectF& box, int flags, const QString& text);
-    [[nodiscard]] double largestTotal() const;
+    void paintHeader(QPainter& painter);
+    void paintKeys(QPainter& painter);
+    void paintRow(QPainter& painter, const BarRow& row, const QRectF& line);
+    void text(QPainter& painter, const QRectF& box, int flags, const QString& text,
+              const QColor& colour);
+    /// Rows that there is room for: all, or without the slim ones, or as many as fit.
+    void chooseRows();
+    [[nodiscard]] double lineHeight() const;
+    [[nodiscard]] double headerHeight() const;
 
     Theme theme_ = Theme::make(false, false);
     QString title_;
+    QString note_;
     std::vector<BarRow> rows_;
     ValueKind kind_ = ValueKind::Seconds;
+    std::vector<const BarRow*> shown_; ///< into rows_
+    std::vector<QRectF> lines_;        ///< of shown_
+    double labelWidth_ = 0.0;
+    double valueWidth_ = 0.0;
+    double largest_ = 0.0;
     std::vector<QRectF> textBoxes_;
+    SpokenSummary summary_;
 };
 
 } // namespace gradlab::widgets

@@ -10,6 +10,7 @@
 namespace gradlab::widgets {
 
 class StackedBars;
+struct BarPart;
 
 class TimeChart : public RunChart {
     Q_OBJECT
@@ -22,6 +23,8 @@ protected:
     void applyTheme() override;
 
 private:
+    [[nodiscard]] std::vector<BarPart> parts(const StepParts& step) const;
+
     StackedBars* bars_;
 };
 

@@ -7,8 +7,6 @@
 
 namespace gradlab::widgets {
 
-class PlotWidget;
-
 class TrafficChart : public RunChart {
     Q_OBJECT
 
@@ -20,6 +18,8 @@ protected:
     void applyTheme() override;
 
 private:
+    [[nodiscard]] PlotLine denseLine(const RunInfo& run, Metric metric) const;
+
     PlotWidget* perStep_;
     PlotWidget* total_;
 };

@@ -1,0 +1,106 @@
+// SPDX-FileCopyrightText: Gradient Lab contributors
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "widgets/perplexity_chart.h"
+
+#include <QLocale>
+#include <QStringList>
+#include <QVBoxLayout>
+
+#include <algorithm>
+#include <cmath>
+
+namespace gradlab::widgets {
+
+namespace {
+
+constexpr double kLimitOverUnigram = 8.0; ///< perplexities above that are drawn as border marks
+constexpr int kRawAlpha = 90;
+
+QString shortNumber(double value) {
+    return QString::fromStdString(formatValue(value, ValueKind::Number, 3));
+}
+
+/// All digits that the record has.
+QString exactNumber(double value) {
+    return QString::number(value, 'g', QLocale::FloatingPointShortest);
+}
+
+/// Runs of one corpus share their lines; other corpora add theirs.
+void addReference(std::vector<ReferenceLine>& lines, const std::optional<double>& value,
+                  const QString& text) {
+    const auto same = [&](const ReferenceLine& line) {
+        return std::abs(line.y / *value - 1.0) < 1e-3;
+    };
+    if (value && *value > 0.0 && std::none_of(lines.begin(), lines.end(), same))
+        lines.push_back({*value, text.arg(shortNumber(*value))});
+}
+
+} // namespace
+
+PerplexityChart::PerplexityChart(QWidget* parent) : RunChart(parent), plot_(new PlotWidget(this)) {
+    auto* column = new QVBoxLayout(this);
+    column->setContentsMargins(0, 0, 0, 0);
+    column->addWidget(plot_);
+    plot_->setTitle(tr("Perplexity: validation thick, training thin"));
+    plot_->setYAxis(ValueKind::Number, true);
+    plot_->setHoverProvider([this](double x) {
+        return hoverText(x, Metric::TrainPerplexity,
+                         [this, x](const RunInfo& run) { return hoverLine(run, x); });
+    });
+}
+
+QString PerplexityChart::hoverLine(const RunInfo& run, double x) const {
+    QStringList parts;
+    if (const auto valid = run.series->nearest(Metric::ValidPerplexity, xAxis(), x))
+        parts << tr("validation %1 at step %2").arg(exactNumber(valid->value)).arg(valid->x[0]);
+    if (const auto train = run.series->nearest(Metric::TrainPerplexity, xAxis(), x))
+        parts << tr("training %1").arg(exactNumber(train->value));
+    return parts.join(QStringLiteral(" · "));
+}
+
+void PerplexityChart::addRun(const RunInfo& run, std::vector<PlotLine>& lines) const {
+    PlotLine raw = line(run, Metric::TrainPerplexity, false, {});
+    raw.colour.setAlpha(kRawAlpha);
+    lines.push_back(std::move(raw));
+    const RunNumbers numbers = run.series->numbers();
+    const auto label = [&](const std::optional<double>& value) {
+        return value ? QStringLiteral("%1  %2").arg(run.name, shortNumber(*value)) : run.name;
+    };
+    const bool validated = numbers.validPerplexity.has_value();
+    lines.push_back(line(run, Metric::SmoothedTrainPerplexity, false,
+                         validated ? QString() : label(numbers.trainPerplexity)));
+    if (!validated)
+        return;
+    PlotLine valid = line(run, Metric::ValidPerplexity, true, label(numbers.validPerplexity));
+    valid.markers = true;
+    lines.push_back(std::move(valid));
+}
+
+void PerplexityChart::redraw() {
+    std::vector<PlotLine> lines;
+    std::vector<ReferenceLine> references;
+    QStringList words;
+    double limit = 0.0;
+    for (const RunInfo& run : shownRuns()) {
+        addRun(run, lines);
+        addReference(references, run.series->unigramPerplexity(), tr("word frequencies alone %1"));
+        addReference(references, run.series->entropyFloor(), tr("floor %1"));
+        limit = std::max(limit, run.series->unigramPerplexity().value_or(0.0));
+        const RunNumbers numbers = run.series->numbers();
+        if (numbers.validPerplexity)
+            words << tr("%1 %2").arg(run.name, shortNumber(*numbers.validPerplexity));
+    }
+    plot_->setYLimits(limit > 0.0 ? std::optional<AxisRange>({0.5, kLimitOverUnigram * limit})
+                                  : std::nullopt);
+    applyXAxis(*plot_);
+    plot_->setData(std::move(lines), std::move(references), changeMarks());
+    plot_->setSummary(words.isEmpty()
+                          ? tr("No validation yet")
+                          : tr("Validation perplexity: %1").arg(words.join(QStringLiteral(", "))));
+}
+
+void PerplexityChart::applyTheme() {
+    plot_->setTheme(theme());
+}
+
+} // namespace gradlab::widgets

@@ -1,0 +1,138 @@
+// SPDX-FileCopyrightText: Gradient Lab contributors
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "widgets/plot_painter.h"
+
+#include <QPainter>
+#include <QPolygonF>
+
+#include <algorithm>
+#include <cmath>
+
+namespace gradlab::widgets {
+
+namespace {
+
+constexpr std::size_t kMostDots = 80; ///< a line with more points is drawn without them
+constexpr int kPlateAlpha = 215;      ///< behind text inside the plot
+
+void paintText(QPainter& painter, const QRectF& box, int flags, const QString& text,
+               const QColor& colour) {
+    painter.setPen(colour);
+    painter.drawText(box, flags | Qt::TextSingleLine, text);
+}
+
+void paintGrid(QPainter& painter, const PlotLayout& layout, const Theme& theme) {
+    painter.setPen(QPen(theme.grid, 1.0));
+    for (const PlotTick& tick : layout.yTicks)
+        painter.drawLine(QPointF(layout.plot.left(), std::round(tick.position) + 0.5),
+                         QPointF(layout.plot.right(), std::round(tick.position) + 0.5));
+    for (const PlotTick& tick : layout.xTicks)
+        if (!tick.text.isEmpty())
+            painter.drawLine(QPointF(std::round(tick.position) + 0.5, layout.plot.top()),
+                             QPointF(std::round(tick.position) + 0.5, layout.plot.bottom()));
+    painter.setPen(QPen(theme.axis, 1.0));
+    painter.drawLine(layout.plot.bottomLeft(), layout.plot.bottomRight());
+    painter.drawLine(layout.plot.topLeft(), layout.plot.bottomLeft());
+}
+
+void paintPlate(QPainter& painter, const QRectF& box, const Theme& theme) {
+    QColor plate = theme.background;
+    plate.setAlpha(kPlateAlpha);
+    painter.fillRect(box, plate);
+}
+
+/// A short line from where the data end to the label that had to move.
+void paintLineLabel(QPainter& painter, const PlotLayout& layout, const PlotLabel& label,
+                    const Theme& theme) {
+    const double middle = label.box.center().y();
+    const double swatch = theme.textPixels * 0.5;
+    painter.setPen(QPen(label.colour, 1.0));
+    painter.drawLine(QPointF(layout.plot.right(), label.anchor), QPointF(label.box.left(), middle));
+    painter.fillRect(QRectF(label.box.left(), middle - swatch / 2, swatch, swatch), label.colour);
+    paintText(painter, label.box.adjusted(swatch + 4.0, 0, 0, 0), Qt::AlignVCenter | Qt::AlignLeft,
+              label.text, theme.text);
+}
+
+void paintBorderMark(QPainter& painter, const BorderMark& mark, double size) {
+    const QPointF tip = mark.tip;
+    painter.setPen(QPen(mark.colour, 1.5));
+    painter.setBrush(mark.colour);
+    if (mark.kind == BorderMark::Kind::NotANumber) {
+        painter.drawLine(tip + QPointF(-size, 0), tip + QPointF(size, 2 * size));
+        painter.drawLine(tip + QPointF(-size, 2 * size), tip + QPointF(size, 0));
+        return;
+    }
+    const double down = mark.kind == BorderMark::Kind::Above ? size * 1.6 : -size * 1.6;
+    painter.drawPolygon(QPolygonF({tip, tip + QPointF(-size, down), tip + QPointF(size, down)}));
+}
+
+/// Dots where a line has few points, and where a single point would otherwise not be seen.
+void paintDots(QPainter& painter, const PlotLine& line, const PlotLayout& layout,
+               const Theme& theme) {
+    const bool all = line.markers && line.points.size() <= kMostDots;
+    const double radius = (line.thick ? theme.lineWidth : theme.thinLineWidth) * (all ? 1.5 : 0.8);
+    painter.setPen(Qt::NoPen);
+    painter.setBrush(line.colour);
+    for (std::size_t i = 0; i < line.points.size(); ++i) {
+        const auto broken = [&](std::size_t at) {
+            return at >= line.points.size() || !isDrawable(line.points[at].y, layout.logY);
+        };
+        const PlotPoint& point = line.points[i];
+        if (broken(i) || !isDrawable(point.x, layout.logX) ||
+            !(all || (broken(i - 1) && broken(i + 1))))
+            continue;
+        const QPointF at(layout.mapX(point.x), layout.mapY(point.y));
+        if (layout.plot.contains(at))
+            painter.drawEllipse(at, radius, radius);
+    }
+}
+
+} // namespace
+
+void paintPlotBackground(QPainter& painter, const PlotContent& content, const PlotLayout& layout,
+                         const Theme& theme) {
+    paintGrid(painter, layout, theme);
+    painter.setPen(QPen(theme.mark, theme.thinLineWidth));
+    for (const ReferenceLine& reference : content.references) {
+        const double y = layout.mapY(reference.y);
+        if (y >= layout.plot.top() && y <= layout.plot.bottom())
+            painter.drawLine(QPointF(layout.plot.left(), y), QPointF(layout.plot.right(), y));
+    }
+    for (const EventMark& event : content.events) {
+        const double x = layout.mapX(event.x);
+        painter.setPen(QPen(event.colour.isValid() ? event.colour : theme.mark, 1.5));
+        if (x >= layout.plot.left() && x <= layout.plot.right())
+            painter.drawLine(QPointF(x, layout.plot.top()), QPointF(x, layout.plot.bottom()));
+    }
+}
+
+void paintPlotForeground(QPainter& painter, const PlotContent& content, const PlotLayout& layout,
+                         const Theme& theme) {
+    for (const PlotLine& line : content.lines)
+        paintDots(painter, line, layout, theme);
+    for (const BorderMark& mark : layout.borderMarks)
+        paintBorderMark(painter, mark, theme.textPixels * 0.3);
+    painter.setFont(theme.font(theme.titlePixels, true));
+    paintText(painter, layout.title.box, Qt::AlignLeft | Qt::AlignVCenter, layout.title.text,
+              theme.text);
+    painter.setFont(theme.font(theme.textPixels));
+    for (const PlotTick& tick : layout.yTicks)
+        paintText(painter, tick.box, Qt::AlignRight | Qt::AlignVCenter, tick.text, theme.mutedText);
+    for (const PlotTick& tick : layout.xTicks)
+        paintText(painter, tick.box, Qt::AlignCenter, tick.text, theme.mutedText);
+    paintText(painter, layout.xTitle.box, Qt::AlignRight | Qt::AlignVCenter, layout.xTitle.text,
+              theme.mutedText);
+    for (const PlotLabel& label : layout.referenceLabels) {
+        paintPlate(painter, label.box, theme);
+        paintText(painter, label.box, Qt::AlignLeft | Qt::AlignVCenter, label.text,
+                  theme.mutedText);
+    }
+    for (const PlotLabel& label : layout.eventLabels) {
+        paintPlate(painter, label.box, theme);
+        paintText(painter, label.box, Qt::AlignLeft | Qt::AlignVCenter, label.text, theme.text);
+    }
+    for (const PlotLabel& label : layout.lineLabels)
+        paintLineLabel(painter, layout, label, theme);
+}
+
+} // namespace gradlab::widgets

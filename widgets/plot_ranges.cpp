@@ -1,0 +1,89 @@
+// SPDX-FileCopyrightText: Gradient Lab contributors
+// SPDX-License-Identifier: GPL-3.0-or-later
+// The ranges of a plot: of what can be drawn, rounded outwards.
+#include "widgets/plot_layout.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+namespace gradlab::widgets {
+
+namespace {
+
+/// Grows to hold values that can be drawn.
+class Extent {
+public:
+    explicit Extent(bool logarithmic) : logarithmic_(logarithmic) {}
+    void add(double value) {
+        if (!isDrawable(value, logarithmic_))
+            return;
+        low_ = std::min(low_, value);
+        high_ = std::max(high_, value);
+    }
+    [[nodiscard]] std::optional<AxisRange> range() const {
+        return low_ <= high_ ? std::optional<AxisRange>({low_, high_}) : std::nullopt;
+    }
+
+private:
+    bool logarithmic_;
+    double low_ = std::numeric_limits<double>::infinity();
+    double high_ = -std::numeric_limits<double>::infinity();
+};
+
+AxisRange xRangeOf(const PlotContent& content) {
+    Extent extent(content.x.logarithmic);
+    for (const PlotLine& line : content.lines)
+        for (const PlotPoint& point : line.points)
+            extent.add(point.x);
+    const std::optional<AxisRange> data = extent.range();
+    if (!data)
+        return content.x.logarithmic ? AxisRange{1.0, 10.0} : AxisRange{0.0, 1.0};
+    if (content.x.logarithmic)
+        return niceLogRange(*data);
+    const bool fromZero = data->from >= 0.0 && data->from < 0.2 * data->to;
+    const double from = fromZero ? 0.0 : data->from;
+    if (data->to <= from)
+        return {from, from + 1.0};
+    const double step = niceStep(data->to - from, 25);
+    return {from, from + std::ceil((data->to - from) / step - 1e-9) * step};
+}
+
+AxisRange clipped(AxisRange range, const std::optional<AxisRange>& limits) {
+    if (!limits)
+        return range;
+    const AxisRange cut{std::max(range.from, limits->from), std::min(range.to, limits->to)};
+    return cut.from < cut.to ? cut : *limits;
+}
+
+AxisRange yRangeOf(const PlotContent& content) {
+    const bool log = content.y.logarithmic;
+    Extent extent(log);
+    const auto add = [&](double value) {
+        if (content.yLimits && isDrawable(value, log))
+            value = std::clamp(value, content.yLimits->from, content.yLimits->to);
+        extent.add(value);
+    };
+    for (const PlotLine& line : content.lines)
+        for (const PlotPoint& point : line.points)
+            add(point.y);
+    for (const ReferenceLine& reference : content.references)
+        add(reference.y);
+    const std::optional<AxisRange> data = extent.range();
+    if (!data)
+        return clipped(log ? AxisRange{1.0, 10.0} : AxisRange{0.0, 1.0}, content.yLimits);
+    if (log)
+        return clipped(niceLogRange({data->from * 0.97, data->to * 1.03}), content.yLimits);
+    AxisRange range = *data;
+    if (range.from >= 0.0 && range.from < 0.5 * range.to)
+        range.from = 0.0;
+    return clipped(niceRange(range, content.y.kind), content.yLimits);
+}
+
+} // namespace
+
+PlotRanges rangesOf(const PlotContent& content) {
+    return {xRangeOf(content), yRangeOf(content)};
+}
+
+} // namespace gradlab::widgets

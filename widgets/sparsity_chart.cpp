@@ -1,0 +1,77 @@
+// SPDX-FileCopyrightText: Gradient Lab contributors
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "widgets/sparsity_chart.h"
+
+#include <QHBoxLayout>
+#include <QStringList>
+
+namespace gradlab::widgets {
+
+namespace {
+
+constexpr int kAskedAlpha = 110;
+
+QString number(const RunInfo& run, Metric metric, XAxis axis, double x, ValueKind kind) {
+    const auto sample = run.series->nearest(metric, axis, x);
+    return sample ? QString::fromStdString(formatValue(sample->value, kind, 4)) : QString();
+}
+
+} // namespace
+
+SparsityChart::SparsityChart(QWidget* parent)
+    : RunChart(parent), kept_(new PlotWidget(this)), waiting_(new PlotWidget(this)) {
+    auto* row = new QHBoxLayout(this);
+    row->setContentsMargins(0, 0, 0, 0);
+    row->setSpacing(2);
+    row->addWidget(kept_);
+    row->addWidget(waiting_);
+    kept_->setTitle(tr("Kept: energy thick, elements thin"));
+    kept_->setYAxis(ValueKind::Share, true);
+    kept_->setHoverProvider([this](double x) {
+        return hoverText(x, Metric::EnergyKept, [this, x](const RunInfo& run) {
+            const auto share = [&](Metric metric) {
+                return number(run, metric, xAxis(), x, ValueKind::Share);
+            };
+            return tr("%1 of the energy, %2 of the elements (asked %3)")
+                .arg(share(Metric::EnergyKept), share(Metric::KeptAchieved),
+                     share(Metric::KeptAsked));
+        });
+    });
+    waiting_->setTitle(tr("Waits in memory (norm)"));
+    waiting_->setYAxis(ValueKind::Number, false);
+    waiting_->setHoverProvider([this](double x) {
+        return hoverText(x, Metric::ResidualNorm, [this, x](const RunInfo& run) {
+            return number(run, Metric::ResidualNorm, xAxis(), x, ValueKind::Number);
+        });
+    });
+}
+
+void SparsityChart::redraw() {
+    std::vector<PlotLine> kept;
+    std::vector<PlotLine> waiting;
+    QStringList words;
+    for (const RunInfo& run : shownRuns()) {
+        PlotLine asked = line(run, Metric::KeptAsked, false, {});
+        asked.colour.setAlpha(kAskedAlpha);
+        kept.push_back(std::move(asked));
+        kept.push_back(line(run, Metric::KeptAchieved, false, {}));
+        kept.push_back(line(run, Metric::EnergyKept, true, run.name));
+        waiting.push_back(line(run, Metric::ResidualNorm, true, run.name));
+        words << tr("%1 %2").arg(run.name,
+                                 number(run, Metric::EnergyKept, xAxis(),
+                                        run.series->now()[static_cast<std::size_t>(xAxis())],
+                                        ValueKind::Share));
+    }
+    applyXAxis(*kept_);
+    applyXAxis(*waiting_);
+    kept_->setData(std::move(kept), {}, changeMarks());
+    waiting_->setData(std::move(waiting), {}, changeMarks());
+    kept_->setSummary(tr("Energy kept: %1").arg(words.join(QStringLiteral(", "))));
+}
+
+void SparsityChart::applyTheme() {
+    kept_->setTheme(theme());
+    waiting_->setTheme(theme());
+}
+
+} // namespace gradlab::widgets

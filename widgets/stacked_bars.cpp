@@ -1,0 +1,207 @@
+// SPDX-FileCopyrightText: Gradient Lab contributors
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "widgets/stacked_bars.h"
+
+#include <QFontMetricsF>
+#include <QHelpEvent>
+#include <QPainter>
+#include <QToolTip>
+
+#include <algorithm>
+#include <cmath>
+
+namespace gradlab::widgets {
+
+namespace {
+
+constexpr double kPad = 4.0;
+constexpr double kLabelShare = 0.3; ///< of the width, at most
+
+double valueOf(const BarPart& part) {
+    return std::isfinite(part.value) && part.value > 0.0 ? part.value : 0.0;
+}
+
+double totalOf(const BarRow& row) {
+    double sum = 0.0;
+    for (const BarPart& part : row.parts)
+        sum += valueOf(part);
+    return sum;
+}
+
+QString toolTipOf(const BarRow& row, ValueKind kind) {
+    QString html = QStringLiteral("<b>%1</b> %2").arg(row.label.toHtmlEscaped(), row.value);
+    const double total = totalOf(row);
+    for (const BarPart& part : row.parts)
+        if (valueOf(part) > 0.0)
+            html += QStringLiteral("<br><span style=\"color:%1\">■</span> %2 %3 (%4)")
+                        .arg(part.colour.name(), part.name.toHtmlEscaped(),
+                             QString::fromStdString(formatValue(part.value, kind)),
+                             QString::fromStdString(
+                                 formatValue(part.value / total, ValueKind::Share, 2)));
+    return html;
+}
+
+} // namespace
+
+StackedBars::StackedBars(QWidget* parent) : QWidget(parent) {
+    setAttribute(Qt::WA_OpaquePaintEvent);
+}
+
+void StackedBars::setTheme(const Theme& theme) {
+    theme_ = theme;
+    update();
+}
+
+void StackedBars::setTitle(const QString& title) {
+    title_ = title;
+    setAccessibleName(title);
+    update();
+}
+
+void StackedBars::setNote(const QString& note) {
+    note_ = note;
+    update();
+}
+
+void StackedBars::setRows(std::vector<BarRow> rows, ValueKind kind) {
+    shown_.clear();
+    rows_ = std::move(rows);
+    kind_ = kind;
+    update();
+}
+
+QSize StackedBars::sizeHint() const {
+    return {480, 200};
+}
+
+QSize StackedBars::minimumSizeHint() const {
+    return {120, 90};
+}
+
+double StackedBars::lineHeight() const {
+    return std::ceil(QFontMetricsF(theme_.font(theme_.textPixels)).height());
+}
+
+double StackedBars::headerHeight() const {
+    return std::ceil(QFontMetricsF(theme_.font(theme_.titlePixels, true)).height()) + kPad +
+           lineHeight() + kPad;
+}
+
+void StackedBars::chooseRows() {
+    const double room = height() - headerHeight() - (note_.isEmpty() ? 0.0 : lineHeight()) - kPad;
+    const auto fit = static_cast<std::size_t>(std::max(1.0, std::floor(room / lineHeight())));
+    const bool all = rows_.size() <= fit;
+    shown_.clear();
+    lines_.clear();
+    labelWidth_ = valueWidth_ = largest_ = 0.0;
+    const QFontMetricsF metrics(theme_.font(theme_.textPixels));
+    for (const BarRow& row : rows_) {
+        if (row.slim && !all)
+            continue;
+        if (shown_.size() == fit)
+            break;
+        shown_.push_back(&row);
+        labelWidth_ = std::max(labelWidth_, metrics.horizontalAdvance(row.label));
+        valueWidth_ = std::max(valueWidth_, metrics.horizontalAdvance(row.value));
+        largest_ = std::max(largest_, totalOf(row));
+    }
+    labelWidth_ = std::min(labelWidth_ + theme_.textPixels + kPad, width() * kLabelShare);
+    const double line = std::min(room / std::max<double>(1.0, static_cast<double>(shown_.size())),
+                                 lineHeight() * 1.7);
+    for (std::size_t i = 0; i < shown_.size(); ++i)
+        lines_.emplace_back(kPad, headerHeight() + static_cast<double>(i) * line,
+                            width() - 2 * kPad, line);
+}
+
+void StackedBars::text(QPainter& painter, const QRectF& box, int flags, const QString& text,
+                       const QColor& colour) {
+    const QFontMetricsF metrics(painter.font());
+    painter.setPen(colour);
+    painter.drawText(box, flags | Qt::TextSingleLine,
+                     metrics.elidedText(text, Qt::ElideRight, box.width()));
+    if (!text.isEmpty())
+        textBoxes_.push_back(box);
+}
+
+void StackedBars::paintHeader(QPainter& painter) {
+    painter.setFont(theme_.font(theme_.titlePixels, true));
+    const double titleHeight = std::ceil(QFontMetricsF(painter.font()).height());
+    text(painter, {kPad, kPad / 2, width() - 2 * kPad, titleHeight},
+         Qt::AlignLeft | Qt::AlignVCenter, title_, theme_.text);
+    painter.setFont(theme_.font(theme_.textPixels));
+    paintKeys(painter);
+    text(painter, {kPad, height() - lineHeight() - 1, width() - 2 * kPad, lineHeight()},
+         Qt::AlignLeft | Qt::AlignVCenter, note_, theme_.mutedText);
+}
+
+/// Names of the parts that occur, in the order of the bars.
+void StackedBars::paintKeys(QPainter& painter) {
+    if (rows_.empty())
+        return;
+    const QFontMetricsF metrics(painter.font());
+    const double y = headerHeight() - kPad - lineHeight();
+    double x = kPad;
+    const double swatch = theme_.textPixels * 0.6;
+    for (std::size_t part = 0; part < rows_.front().parts.size(); ++part) {
+        const BarPart& key = rows_.front().parts[part];
+        const bool occurs = std::any_of(rows_.begin(), rows_.end(), [&](const BarRow& row) {
+            return part < row.parts.size() && valueOf(row.parts[part]) > 0.0;
+        });
+        const double wide = metrics.horizontalAdvance(key.name) + 1.0;
+        if (!occurs || x + swatch + kPad + wide > width())
+            continue;
+        painter.fillRect(QRectF(x, y + (lineHeight() - swatch) / 2, swatch, swatch), key.colour);
+        text(painter, {x + swatch + kPad, y, wide, lineHeight()}, Qt::AlignLeft | Qt::AlignVCenter,
+             key.name, theme_.mutedText);
+        x += swatch + wide + 3 * kPad;
+    }
+}
+
+void StackedBars::paintRow(QPainter& painter, const BarRow& row, const QRectF& line) {
+    const double swatch = row.colour.isValid() ? theme_.textPixels * 0.6 : 0.0;
+    if (row.colour.isValid())
+        painter.fillRect(QRectF(line.left(), line.center().y() - swatch / 2, swatch, swatch),
+                         row.colour);
+    const double indent = theme_.textPixels * 0.6 + kPad;
+    text(painter, {line.left() + indent, line.top(), labelWidth_ - indent, line.height()},
+         Qt::AlignLeft | Qt::AlignVCenter, row.label, row.slim ? theme_.mutedText : theme_.text);
+
+    const double left = line.left() + labelWidth_ + kPad;
+    const double room = std::max(1.0, line.right() - left - valueWidth_ - 2 * kPad);
+    const double thick = row.slim ? std::min(line.height() * 0.35, lineHeight() * 0.4)
+                                  : std::min(line.height() * 0.75, lineHeight() * 1.2);
+    double x = left;
+    for (const BarPart& part : row.parts) {
+        const double wide = largest_ > 0.0 ? room * valueOf(part) / largest_ : 0.0;
+        painter.fillRect(QRectF(x, line.center().y() - thick / 2, wide, thick), part.colour);
+        x += wide;
+    }
+    text(painter, {x + kPad, line.top(), valueWidth_ + 1.0, line.height()},
+         Qt::AlignLeft | Qt::AlignVCenter, row.value, row.slim ? theme_.mutedText : theme_.text);
+}
+
+void StackedBars::paintEvent(QPaintEvent* /*event*/) {
+    QPainter painter(this);
+    painter.setRenderHint(QPainter::Antialiasing);
+    painter.fillRect(rect(), theme_.background);
+    textBoxes_.clear();
+    chooseRows();
+    paintHeader(painter);
+    for (std::size_t i = 0; i < shown_.size(); ++i)
+        paintRow(painter, *shown_[i], lines_[i]);
+}
+
+bool StackedBars::event(QEvent* event) {
+    if (event->type() != QEvent::ToolTip)
+        return QWidget::event(event);
+    const auto* help = static_cast<QHelpEvent*>(event);
+    for (std::size_t i = 0; i < shown_.size(); ++i)
+        if (lines_[i].contains(help->pos())) {
+            QToolTip::showText(help->globalPos(), toolTipOf(*shown_[i], kind_), this);
+            return true;
+        }
+    QToolTip::hideText();
+    return true;
+}
+
+} // namespace gradlab::widgets

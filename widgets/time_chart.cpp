@@ -1,0 +1,63 @@
+// SPDX-FileCopyrightText: Gradient Lab contributors
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "widgets/time_chart.h"
+
+#include "widgets/stacked_bars.h"
+
+#include <QStringList>
+#include <QVBoxLayout>
+
+#include <algorithm>
+
+namespace gradlab::widgets {
+
+namespace {
+
+QString seconds(double value) {
+    return QString::fromStdString(formatValue(value, ValueKind::Seconds, 3));
+}
+
+} // namespace
+
+TimeChart::TimeChart(QWidget* parent) : RunChart(parent), bars_(new StackedBars(this)) {
+    auto* column = new QVBoxLayout(this);
+    column->setContentsMargins(0, 0, 0, 0);
+    column->addWidget(bars_);
+    bars_->setTitle(tr("Time of a step: modelled cluster, and here (thin)"));
+}
+
+std::vector<BarPart> TimeChart::parts(const StepParts& step) const {
+    return {{tr("compute"), theme().compute, step.compute},
+            {tr("compression"), theme().compression, step.compression},
+            {tr("server"), theme().server, step.server},
+            {tr("network"), theme().network, step.network},
+            {tr("sharing the cores"), theme().turn, step.turn}};
+}
+
+void TimeChart::redraw() {
+    std::vector<BarRow> rows;
+    QStringList words;
+    const RunList runs = shownRuns();
+    for (const RunInfo& run : runs) {
+        const StepParts modelled = run.series->simulatedParts();
+        const StepParts here = run.series->measuredParts();
+        rows.push_back({run.name, theme().runColour(run.colour), seconds(modelled.total()), false,
+                        parts(modelled)});
+        rows.push_back({tr("here"), {}, seconds(here.total()), true, parts(here)});
+        words << tr("%1 %2, network %3")
+                     .arg(run.name, seconds(modelled.total()), seconds(modelled.network));
+    }
+    const bool cpuTime = std::any_of(runs.begin(), runs.end(),
+                                     [](const RunInfo& run) { return run.series->cpuTimeShown(); });
+    bars_->setNote(cpuTime ? tr("More workers than cores: the cluster's bars are CPU time")
+                           : QString());
+    bars_->setSummary(
+        tr("Time of a step on the modelled cluster: %1").arg(words.join(QStringLiteral("; "))));
+    bars_->setRows(std::move(rows), ValueKind::Seconds);
+}
+
+void TimeChart::applyTheme() {
+    bars_->setTheme(theme());
+}
+
+} // namespace gradlab::widgets

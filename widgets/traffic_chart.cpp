@@ -1,0 +1,80 @@
+// SPDX-FileCopyrightText: Gradient Lab contributors
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "widgets/traffic_chart.h"
+
+#include <QHBoxLayout>
+#include <QStringList>
+
+#include <algorithm>
+
+namespace gradlab::widgets {
+
+namespace {
+
+constexpr double kDenseRatio = 1.05; ///< a run that saves less is a dense one
+
+QString bytes(double value) {
+    return QString::fromStdString(formatValue(value, ValueKind::Bytes, 3));
+}
+
+bool isDense(const RunInfo& run) {
+    return run.series->numbers().compressionRatio.value_or(1.0) < kDenseRatio;
+}
+
+} // namespace
+
+TrafficChart::TrafficChart(QWidget* parent)
+    : RunChart(parent), perStep_(new PlotWidget(this)), total_(new PlotWidget(this)) {
+    auto* row = new QHBoxLayout(this);
+    row->setContentsMargins(0, 0, 0, 0);
+    row->setSpacing(2);
+    row->addWidget(perStep_);
+    row->addWidget(total_);
+    perStep_->setTitle(tr("Bytes a step"));
+    total_->setTitle(tr("Bytes in total"));
+    const auto provide = [this](PlotWidget* plot, Metric metric) {
+        plot->setYAxis(ValueKind::Bytes, true);
+        plot->setHoverProvider([this, metric](double x) {
+            return hoverText(x, metric, [this, metric, x](const RunInfo& run) {
+                return bytes(run.series->nearest(metric, xAxis(), x)->value);
+            });
+        });
+    };
+    provide(perStep_, Metric::MessageBytes);
+    provide(total_, Metric::MessageBytesTotal);
+}
+
+/// What dense messages would have cost, where no run of its own shows it.
+PlotLine TrafficChart::denseLine(const RunInfo& run, Metric metric) const {
+    PlotLine dense = line(run, metric, false, tr("if dense"));
+    dense.colour = theme().mark;
+    return dense;
+}
+
+void TrafficChart::redraw() {
+    std::vector<PlotLine> perStep;
+    std::vector<PlotLine> total;
+    QStringList words;
+    const RunList runs = shownRuns();
+    for (const RunInfo& run : runs) {
+        perStep.push_back(line(run, Metric::MessageBytes, true, run.name));
+        total.push_back(line(run, Metric::MessageBytesTotal, true, run.name));
+        words << tr("%1 %2").arg(run.name, bytes(run.series->numbers().bytesTotal.value_or(0.0)));
+    }
+    if (!runs.empty() && std::none_of(runs.begin(), runs.end(), isDense)) {
+        perStep.push_back(denseLine(runs.front(), Metric::DenseBytes));
+        total.push_back(denseLine(runs.front(), Metric::DenseBytesTotal));
+    }
+    applyXAxis(*perStep_);
+    applyXAxis(*total_);
+    perStep_->setData(std::move(perStep), {}, changeMarks());
+    total_->setData(std::move(total), {}, changeMarks());
+    total_->setSummary(tr("Bytes in total: %1").arg(words.join(QStringLiteral(", "))));
+}
+
+void TrafficChart::applyTheme() {
+    perStep_->setTheme(theme());
+    total_->setTheme(theme());
+}
+
+} // namespace gradlab::widgets

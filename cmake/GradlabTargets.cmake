@@ -18,6 +18,10 @@ endif()
 function(gradlab_common_options target)
     target_compile_options(${target} PRIVATE -Wall -Wextra -Wpedantic -Wshadow -Wnon-virtual-dtor
                            -Woverloaded-virtual -Wold-style-cast -Wno-deprecated-declarations)
+    if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+        # GCC 12 warns wrongly about "text" + std::string (GCC PR 105651).
+        target_compile_options(${target} PRIVATE -Wno-restrict)
+    endif()
     if(GRADLAB_WERROR)
         target_compile_options(${target} PRIVATE -Werror)
     endif()

@@ -2,6 +2,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/core/version.h"
 
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
 #include <fstream>
 
 namespace gradlab::engine {
@@ -34,6 +38,15 @@ std::string cpuName() {
             return line.substr(colon + 2);
     }
     return "unknown";
+}
+
+std::string machineName() {
+    std::array<char, 256> name{}; // the last byte stays zero
+    if (::gethostname(name.data(), name.size() - 1) != 0 || name[0] == '\0')
+        return "unknown";
+    std::string host(name.data());
+    std::replace(host.begin(), host.end(), '/', '_');
+    return host;
 }
 
 } // namespace gradlab::engine

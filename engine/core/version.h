@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: Gradient Lab contributors
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Which program this is: its version, and the instruction set that the engine was compiled for.
+// Which program and machine this is: version, the instruction set that the engine was compiled for,
+// host, CPU.
 #pragma once
 
 #include "engine/core/export.h"
@@ -19,5 +20,8 @@ namespace gradlab::engine {
 
 /// The processor's name as the system gives it, one line; "unknown" if it gives none.
 [[nodiscard]] GRADLAB_ENGINE_EXPORT std::string cpuName();
+
+/// The machine's name, without path separators; "unknown" if it has none.
+[[nodiscard]] GRADLAB_ENGINE_EXPORT std::string machineName();
 
 } // namespace gradlab::engine

@@ -7,10 +7,7 @@
 #include "engine/training/experiment_schema.h"
 #include "engine/training/trainer_impl.h"
 
-#include <unistd.h>
-
 #include <algorithm>
-#include <array>
 #include <thread>
 
 namespace gradlab::engine {
@@ -46,11 +43,6 @@ AggregatorSettings aggregatorSettings(const Experiment& experiment) {
     settings.compression = experiment.compression;
     settings.seed = static_cast<std::uint32_t>(experiment.training.seed);
     return settings;
-}
-
-std::string hostName() {
-    std::array<char, 256> name{};
-    return gethostname(name.data(), name.size() - 1) == 0 ? name.data() : "unknown";
 }
 
 } // namespace
@@ -151,7 +143,7 @@ void TrainerImpl<T>::writeStart() {
     StartRecord start;
     start.experimentJson = toJson(experiment_);
     start.version = version();
-    start.host = hostName();
+    start.host = machineName();
     start.cpu = cpuName();
     start.isa = isaLevel();
     start.parameters = replica_.layout().size();

@@ -30,6 +30,8 @@ struct FrameHeader {
     std::uint16_t parts = 1;
     std::uint32_t tensors = 0; ///< units in the body
     std::uint32_t chunk = 0;   ///< of the dense ring, from 0; 0 elsewhere
+
+    [[nodiscard]] bool operator==(const FrameHeader&) const = default;
 };
 
 /// A verified frame; `body` points into the bytes that it was decoded from.

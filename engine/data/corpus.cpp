@@ -221,6 +221,7 @@ std::shared_ptr<const Corpus> loadCorpus(const CorpusSource& source,
     corpus->valid = std::move(encoded.valid);
     corpus->test = std::move(encoded.test);
     corpus->unknownId = encoded.unknownId;
+    corpus->unit = source.unit;
     corpus->endOfSentenceId = encoded.endOfSentenceId;
     corpus->hash = hashOf(*corpus);
     corpus->description = splits.description;

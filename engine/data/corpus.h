@@ -44,8 +44,10 @@ struct Corpus {
     std::string description;                 ///< one line for people
     std::optional<std::int32_t> unknownId;
     std::int32_t endOfSentenceId = 0;
-    double charactersPerToken =
-        0.0; ///< of the test split, `<eos>` counted as one, for bits per character
+    TokenUnit unit = TokenUnit::Word;
+    /// Of the test split, spaces between words and `<eos>` counted as one each; for bits per
+    /// character.
+    double charactersPerToken = 0.0;
 };
 
 /// Loads or generates. `progress` (may be empty) gets 0…1, in the calling thread.

@@ -36,8 +36,10 @@ std::string commandLineOptions(const Experiment& experiment) {
         if (!options.empty())
             options += " ";
         options += field.option;
-        if (field.type != FieldType::Boolean)
-            options += " " + shellWord(formatFieldValue(field, value));
+        if (field.type == FieldType::Boolean)
+            continue;
+        options += ' ';
+        options += shellWord(formatFieldValue(field, value));
     }
     return options;
 }

@@ -80,7 +80,8 @@ private:
     }
     void closeTo(std::size_t depth) {
         while (open_.size() > depth) {
-            text_ += "\n" + std::string(indent_ + 2 * open_.size(), ' ') + "}";
+            text_ += '\n';
+            text_.append(indent_ + 2 * open_.size(), ' ') += '}';
             open_.pop_back();
             first_ = false;
         }

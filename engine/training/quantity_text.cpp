@@ -45,7 +45,8 @@ std::optional<double> scaled(std::string_view number, int exponent) {
     std::string text(number);
     const auto mark = text.find_first_of("eE");
     if (mark == std::string::npos) {
-        text += "e" + std::to_string(exponent);
+        text += 'e';
+        text += std::to_string(exponent);
     } else {
         int own = 0;
         const char* first = text.data() + mark + 1;
@@ -53,7 +54,8 @@ std::optional<double> scaled(std::string_view number, int exponent) {
         const auto [end, error] = std::from_chars(*first == '+' ? first + 1 : first, last, own);
         if (error != std::errc{} || end != last || std::abs(own) > 400)
             return std::nullopt;
-        text = text.substr(0, mark) + "e" + std::to_string(own + exponent);
+        text.resize(mark + 1);
+        text += std::to_string(own + exponent);
     }
     double value = 0.0;
     const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);

@@ -5,14 +5,16 @@
 #include "engine/core/errors.h"
 #include "engine/core/version.h"
 #include "engine/training/experiment_schema.h"
+#include "tests/support/sample_records.h"
 
 #include <QtTest>
 
 #include <fstream>
 #include <limits>
-#include <locale>
+#include <optional>
 
 using namespace gradlab::engine;
+using gradlab::test::CommaLocale;
 
 namespace {
 
@@ -25,13 +27,6 @@ QString refusal(const std::string& text) {
         return error.what();
     }
 }
-
-class CommaPunctuation : public std::numpunct<char> {
-protected:
-    char do_decimal_point() const override { return ','; }
-    char do_thousands_sep() const override { return '.'; }
-    std::string do_grouping() const override { return "\3"; }
-};
 
 } // namespace
 
@@ -169,11 +164,10 @@ private slots:
         Experiment experiment = defaultExperiment();
         experiment.training.lr = 1234.5;
         const std::string plain = toJson(experiment);
-        const std::locale comma(std::locale::classic(), new CommaPunctuation);
-        const std::locale before = std::locale::global(comma);
+        std::optional<CommaLocale> comma(std::in_place);
         const std::string text = toJson(experiment);
         const auto back = parseExperiments(text, "x.json");
-        std::locale::global(before);
+        comma.reset();
         QCOMPARE(QString::fromStdString(text), QString::fromStdString(plain));
         QVERIFY(back.front().training.lr == 1234.5);
     }

@@ -3,14 +3,16 @@
 // One field's text: rates, durations, numbers, words; what is refused and how it is said.
 #include "engine/core/errors.h"
 #include "engine/training/experiment_schema.h"
+#include "tests/support/sample_records.h"
 
 #include <QtTest>
 
 #include <cmath>
 #include <limits>
-#include <locale>
+#include <optional>
 
 using namespace gradlab::engine;
+using gradlab::test::CommaLocale;
 
 namespace {
 
@@ -24,14 +26,6 @@ const FieldSpec& fieldOf(const char* path) {
 double parseReal(const char* path, const QString& text) {
     return std::get<double>(parseFieldValue(fieldOf(path), text.toStdString()));
 }
-
-/// A decimal comma and thousands points, as German has, whatever locales the system knows.
-class CommaPunctuation : public std::numpunct<char> {
-protected:
-    char do_decimal_point() const override { return ','; }
-    char do_thousands_sep() const override { return '.'; }
-    std::string do_grouping() const override { return "\3"; }
-};
 
 } // namespace
 
@@ -152,12 +146,11 @@ private slots:
     }
 
     void commaLocaleChangesNothing() {
-        const std::locale comma(std::locale::classic(), new CommaPunctuation);
-        const std::locale before = std::locale::global(comma);
+        std::optional<CommaLocale> comma(std::in_place);
         const double lr = parseReal("training.lr", "0.25");
         const std::string text = formatFieldValue(fieldOf("training.lr"), FieldValue(1234.5));
         const std::string rate = formatFieldValue(fieldOf("cluster.link.bandwidth"), 1.5e6);
-        std::locale::global(before);
+        comma.reset();
         QVERIFY(lr == 0.25);
         QCOMPARE(QString::fromStdString(text), QString("1234.5"));
         QCOMPARE(QString::fromStdString(rate), QString("1.5Mbit"));

@@ -55,6 +55,9 @@ Q_SIGNALS:
     /// "Run again with…": a new run from this experiment, with changes.
     void runAgainRequested();
 
+protected:
+    void changeEvent(QEvent* event) override;
+
 private:
     class Impl;
     std::unique_ptr<Impl> impl_;

@@ -149,7 +149,7 @@ public:
 
     void showHover(double pixel) {
         hoverPixel = std::clamp(pixel, layout.plot.left(), layout.plot.right());
-        hover = provider ? provider(layout.valueAtX(hoverPixel)) : HoverText{};
+        hover = owner_.hoverTextAt(layout.valueAtX(hoverPixel));
         const QPoint place(static_cast<int>(hoverPixel),
                            static_cast<int>(layout.plot.center().y()));
         if (hover.lines.empty())
@@ -266,6 +266,10 @@ void PlotWidget::setData(std::vector<PlotLine> lines, std::vector<ReferenceLine>
 
 void PlotWidget::setHoverProvider(std::function<HoverText(double)> provider) {
     impl_->provider = std::move(provider);
+}
+
+HoverText PlotWidget::hoverTextAt(double x) const {
+    return impl_->provider ? impl_->provider(x) : HoverText{};
 }
 
 void PlotWidget::setSummary(const QString& text) {

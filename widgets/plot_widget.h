@@ -50,6 +50,8 @@ public:
                  std::vector<EventMark> events);
     /// Asked with the x under the cursor, in data coordinates.
     void setHoverProvider(std::function<HoverText(double x)> provider);
+    /// What the tooltip says at x.
+    [[nodiscard]] HoverText hoverTextAt(double x) const;
     /// What a screen reader says; applied at most once a second.
     void setSummary(const QString& text);
 

@@ -2,9 +2,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/core/parallel.h"
 
+#include <tbb/info.h>
 #include <tbb/parallel_for.h>
 #include <tbb/task_arena.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cstdint>
 #include <ctime>
@@ -36,7 +38,8 @@ double helperCpuSeconds() noexcept {
 } // namespace
 
 ComputeArena::ComputeArena(int concurrency)
-    : impl_(std::make_unique<Impl>()), concurrency_(kSerial || concurrency < 1 ? 1 : concurrency) {
+    : impl_(std::make_unique<Impl>()),
+      concurrency_(kSerial ? 1 : std::clamp(concurrency, 1, tbb::info::default_concurrency())) {
     if (concurrency_ > 1)
         impl_->arena.initialize(concurrency_, 1);
 }

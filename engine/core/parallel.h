@@ -11,9 +11,9 @@
 
 namespace gradlab::engine {
 
-/// A TBB arena of `concurrency` threads, the caller included. With one thread nothing of TBB is
-/// touched: loops run in the caller. A build with a thread sanitizer always does so (TBB is not
-/// instrumented).
+/// A TBB arena of `concurrency` threads, the caller included, and no more than there are cores.
+/// With one thread nothing of TBB is touched: loops run in the caller. A build with a thread
+/// sanitizer always does so (TBB is not instrumented).
 class ComputeArena {
 public:
     explicit ComputeArena(int concurrency);

@@ -51,5 +51,9 @@ ringReduceExposed(const LinkModel& link, std::span<const PartReady> parts, doubl
 /// Workers beyond which sparse all-gather loses to dense all-reduce: about 2·dense/message.
 [[nodiscard]] GRADLAB_ENGINE_EXPORT double gatherBreakEvenWorkers(double bytesDense,
                                                                   double bytesMessage);
+/// Link rate (bytes per second) below which saving `savedBytes` (up and down together, one worker)
+/// pays for `extraSeconds` of compressing, server topology without overlap. Infinity: at any rate.
+[[nodiscard]] GRADLAB_ENGINE_EXPORT double
+serverBreakEvenRate(const LinkModel& link, double savedBytes, double extraSeconds);
 
 } // namespace gradlab::engine

@@ -4,12 +4,11 @@
 
 #include "engine/core/atomic_file.h"
 #include "engine/core/errors.h"
+#include "engine/training/checkpoint.h"
 #include "engine/training/experiment_schema.h"
 
 #include <unistd.h>
 
-#include <charconv>
-#include <optional>
 #include <string_view>
 #include <system_error>
 #include <utility>
@@ -61,36 +60,12 @@ void writeDocument(const fs::path& path, std::string_view text) {
     file.commit();
 }
 
-/// N of "step-N.safetensors".
-std::optional<std::uint64_t> checkpointStep(const fs::path& file) {
-    constexpr std::string_view kPrefix = "step-";
-    constexpr std::string_view kSuffix = ".safetensors";
-    const std::string name = file.filename().string();
-    if (!name.starts_with(kPrefix) || !name.ends_with(kSuffix))
-        return std::nullopt;
-    std::uint64_t step = 0;
-    const char* first = name.data() + kPrefix.size();
-    const char* last = name.data() + name.size() - kSuffix.size();
-    const auto [end, parseError] = std::from_chars(first, last, step);
-    if (parseError != std::errc{} || end != last)
-        return std::nullopt;
-    return step;
-}
-
-ResumePoint resumePointOf(const fs::path& folder, const Experiment& experiment) {
-    ResumePoint point{folder, experiment, {}, 0};
-    std::error_code error;
-    for (const auto& entry : fs::directory_iterator(folder / "checkpoints", error)) {
-        const auto step = checkpointStep(entry.path());
-        if (step && (point.checkpoint.empty() || *step > point.step)) {
-            point.step = *step;
-            point.checkpoint = entry.path();
-        }
-    }
-    if (point.checkpoint.empty())
+ResumePoint resumePointOf(const fs::path& folder) {
+    const auto checkpoint = latestCheckpoint(folder / "checkpoints");
+    if (!checkpoint)
         throw DataError("no checkpoint to go on from: " + folder.string() +
                         "; start the run anew with its experiment.json");
-    return point;
+    return {folder, *checkpoint};
 }
 
 } // namespace
@@ -179,11 +154,11 @@ std::vector<ResumePoint> findResumePoints(const fs::path& folder) {
     const auto race = readExperiments(folder / "experiment.json");
     std::vector<ResumePoint> points;
     if (race.size() == 1) {
-        points.push_back(resumePointOf(folder, race.front()));
+        points.push_back(resumePointOf(folder));
         return points;
     }
     for (std::size_t i = 0; i < race.size(); ++i)
-        points.push_back(resumePointOf(folder / raceFolderName(i, race[i]), race[i]));
+        points.push_back(resumePointOf(folder / raceFolderName(i, race[i])));
     return points;
 }
 

@@ -74,9 +74,7 @@ newRunFolders(const std::filesystem::path& folder, const std::vector<Experiment>
 /// One experiment of a run that can go on.
 struct ResumePoint {
     std::filesystem::path folder;
-    Experiment experiment;            ///< as the folder's experiment.json has it
-    std::filesystem::path checkpoint; ///< the latest
-    std::uint64_t step = 0;           ///< of the checkpoint
+    std::filesystem::path checkpoint; ///< the latest; it holds experiment and step
 };
 
 /// Where each experiment of the folder's run can go on.

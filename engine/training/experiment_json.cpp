@@ -123,7 +123,7 @@ std::string gradlabVersion() {
         lineStart == std::string_view::npos ? before.size() + 1 : before.size() - lineStart;
     throw DataError("not valid JSON: " + std::string(origin) + ", line " + std::to_string(line) +
                     ", column " + std::to_string(column) +
-                    "; check the comma, bracket or quote there");
+                    "; check the comma, bracket or quote before it");
 }
 
 /// Refuses what a parser would silently accept: a key that stands twice in one object, and deep

@@ -83,8 +83,14 @@ private slots:
             (void)newRunFolders(inside(base, "precious/below"), {defaultExperiment()}),
             ExperimentError);
         QVERIFY_EXCEPTION_THROWN((void)newRunFolders("", {defaultExperiment()}), ExperimentError);
-        QVERIFY_EXCEPTION_THROWN((void)newRunFolders("/proc/run", {defaultExperiment()}),
-                                 ExperimentError);
+    }
+
+    void folderThatCannotBeMadeIsRefused() {
+        // Root may "write" /proc, but nothing can be made there.
+        const auto start = [] {
+            newRunFolders("/proc/run", {defaultExperiment()}).front()->record(sampleStart());
+        };
+        QVERIFY_EXCEPTION_THROWN(start(), ExperimentError);
     }
 
     void emptyFolderIsFine() {
@@ -131,8 +137,8 @@ private slots:
             touch(path / "checkpoints" / name);
         const auto points = findResumePoints(path);
         QCOMPARE(points.size(), std::size_t{1});
-        QCOMPARE(points.front().step, std::uint64_t{10});
-        RunFolder folder(points.front().folder, points.front().step);
+        QVERIFY(points.front().checkpoint == path / "checkpoints" / "step-10.safetensors");
+        RunFolder folder(points.front().folder, 10);
         QCOMPARE(readRunLog(path / "metrics.jsonl").size(), std::size_t{32}); // not yet cut
         writeRun(folder, 11, 12);
         const auto records = readRunLog(path / "metrics.jsonl");

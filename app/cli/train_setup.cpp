@@ -1,0 +1,150 @@
+// SPDX-FileCopyrightText: Gradient Lab contributors
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/cli/train_setup.h"
+
+#include "engine/core/errors.h"
+#include "engine/metrics/run_folder.h"
+#include "engine/training/checkpoint.h"
+#include "engine/training/experiment_schema.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <filesystem>
+#include <string_view>
+#include <utility>
+
+namespace gradlab::app {
+
+namespace fs = std::filesystem;
+using engine::Experiment;
+using engine::ExperimentError;
+
+namespace {
+
+/// What a resumed run may set anew without an event: the limits.
+bool isLimit(std::string_view path) {
+    constexpr std::array<std::string_view, 3> kLimits = {"training.epochs", "training.steps",
+                                                         "training.patience"};
+    return std::find(kLimits.begin(), kLimits.end(), path) != kLimits.end();
+}
+
+/// A file that will be written at the end must be possible now.
+void requireWritableFile(const std::string& option, const fs::path& file) {
+    std::error_code error;
+    const fs::path folder = fs::absolute(file).parent_path();
+    if (fs::is_directory(file, error) || !fs::is_directory(folder, error) ||
+        ::access(folder.c_str(), W_OK | X_OK) != 0)
+        throw ExperimentError("", "the file cannot be written: " + option + " " + file.string() +
+                                      "; give a file in a folder that exists and may be written");
+}
+
+void requireConsistent(const TrainArguments& arguments, std::size_t members) {
+    if (!arguments.resume.empty() && (!arguments.file.empty() || !arguments.out.empty()))
+        throw ExperimentError("", "a resumed run has its experiment and folder: --resume " +
+                                      arguments.resume +
+                                      "; leave out the experiment's file and --out");
+    if (members > 1 && !arguments.log.empty())
+        throw ExperimentError("", "one log for " + std::to_string(members) +
+                                      " experiments: --log " + arguments.log +
+                                      "; give --out, which has a folder for each");
+    if (members > 1 && !arguments.save.empty())
+        throw ExperimentError("", "one file for the parameters of " + std::to_string(members) +
+                                      " experiments: --save " + arguments.save +
+                                      "; run them apart");
+    if (!arguments.save.empty())
+        requireWritableFile("--save", arguments.save);
+    if (!arguments.log.empty())
+        requireWritableFile("--log", arguments.log);
+}
+
+void addMember(TrainSetup& setup, const TrainArguments& arguments, const Experiment& experiment,
+               std::unique_ptr<engine::RunFolder> folder, const fs::path& checkpoint) {
+    auto sink = std::make_unique<MemberSink>();
+    engine::RunMember member{experiment, sink.get(), {}};
+    member.options.perWorker = arguments.perWorker;
+    if (!checkpoint.empty())
+        member.options.resumeFrom = checkpoint;
+    if (!arguments.log.empty())
+        sink->files.push_back(std::make_unique<engine::RunLog>(arguments.log));
+    if (folder != nullptr) {
+        member.options.checkpointFolder = folder->checkpoints();
+        sink->files.push_back(std::move(folder));
+    }
+    setup.names.push_back(engine::displayName(experiment));
+    setup.sinks.push_back(std::move(sink));
+    setup.members.push_back(std::move(member));
+}
+
+TrainSetup prepareNew(const TrainArguments& arguments,
+                      const std::vector<FieldOverride>& overrides) {
+    std::vector<Experiment> race{engine::defaultExperiment()};
+    if (!arguments.file.empty())
+        race = engine::readExperiments(arguments.file);
+    applyOverrides(overrides, race);
+    requireConsistent(arguments, race.size());
+    (void)engine::requireValidRace(race); // warnings become events of the run
+    std::vector<std::unique_ptr<engine::RunFolder>> folders(race.size());
+    if (!arguments.out.empty())
+        folders = engine::newRunFolders(arguments.out, race);
+    TrainSetup setup;
+    for (std::size_t i = 0; i < race.size(); ++i)
+        addMember(setup, arguments, race[i], std::move(folders[i]), {});
+    return setup;
+}
+
+TrainSetup prepareResumed(const TrainArguments& arguments,
+                          const std::vector<FieldOverride>& overrides) {
+    const auto points = engine::findResumePoints(arguments.resume);
+    requireConsistent(arguments, points.size());
+    TrainSetup setup;
+    std::vector<FieldOverride> limits;
+    for (const FieldOverride& change : overrides) {
+        if (isLimit(change.field->path)) {
+            limits.push_back(change);
+            continue;
+        }
+        if (!change.field->live)
+            throw ExperimentError(change.field->path,
+                                  "it cannot change in a resumed run: " + change.field->path +
+                                      " (" + change.field->option + "); start another run with it");
+        setup.changes.push_back({change.field->path, change.value, engine::MemoryChange::Keep});
+    }
+    std::vector<Experiment> race;
+    for (const engine::ResumePoint& point : points)
+        race.push_back(engine::readCheckpointExperiment(point.checkpoint));
+    applyOverrides(limits, race);
+    // What the changes would make must be valid before anything starts.
+    std::vector<Experiment> changed = race;
+    applyOverrides(overrides, changed);
+    (void)engine::requireValidRace(changed);
+    for (std::size_t i = 0; i < race.size(); ++i) {
+        const std::uint64_t step = engine::readCheckpointStep(points[i].checkpoint);
+        addMember(setup, arguments, race[i],
+                  std::make_unique<engine::RunFolder>(points[i].folder, step),
+                  points[i].checkpoint);
+    }
+    return setup;
+}
+
+} // namespace
+
+void MemberSink::record(const engine::Record& record) {
+    for (const auto& file : files)
+        file->record(record);
+    buffer.record(record);
+}
+
+void MemberSink::flush() {
+    for (const auto& file : files)
+        file->flush();
+}
+
+TrainSetup prepareTraining(const TrainArguments& arguments,
+                           const std::vector<FieldOverride>& overrides) {
+    return arguments.resume.empty() ? prepareNew(arguments, overrides)
+                                    : prepareResumed(arguments, overrides);
+}
+
+} // namespace gradlab::app

@@ -17,6 +17,7 @@
 #include <QLineEdit>
 #include <QPushButton>
 #include <QScrollArea>
+#include <QScrollBar>
 #include <QToolButton>
 #include <QUndoStack>
 #include <QVBoxLayout>
@@ -177,8 +178,6 @@ void ExperimentForm::Impl::addFields(QVBoxLayout& column) {
         addRow(field, content, *groups);
     groups->addStretch(1);
     scroll_->setWidget(content);
-    // Never a field cut at its right end: as wide as the widest row and the scroll bar.
-    scroll_->setMinimumWidth(300);
     column.addWidget(scroll_, 1);
 }
 
@@ -315,6 +314,10 @@ void ExperimentForm::Impl::refresh() {
             return row.field().advanced && groupOf(row.field()) == group.name &&
                    engine::isFieldUsed(row.field(), experiment);
         }));
+    // Never a field cut at its right end; it does not become narrower again, that would flicker.
+    const int wide = scroll_->widget()->minimumSizeHint().width() +
+                     scroll_->verticalScrollBar()->sizeHint().width();
+    scroll_->setMinimumWidth(std::max(scroll_->minimumWidth(), wide));
     command_->setText(owner_.isValid() ? owner_.commandLine() : owner_.firstError());
     command_->setCursorPosition(0);
 }

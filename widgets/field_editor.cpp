@@ -182,11 +182,11 @@ public:
     }
     [[nodiscard]] engine::FieldValue value() const override { return value_; }
     void setValue(const engine::FieldValue& value) override {
-        // Text that is being typed and means the same stays as it is.
-        const bool same = line_->hasFocus() && value == value_ && line_->isModified();
+        // Text that is being typed and means this value stays as it is.
+        if (value == value_ && textError().isEmpty())
+            return;
         value_ = value;
-        if (!same)
-            line_->setText(qt(engine::formatFieldValue(field(), value)));
+        line_->setText(qt(engine::formatFieldValue(field(), value)));
         setTextError({});
     }
 

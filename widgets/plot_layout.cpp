@@ -93,7 +93,9 @@ void Layouter::placePlot() {
     for (const AxisTick& tick : ticks) {
         const double at = result_.mapY(tick.value);
         QString text = QString::fromStdString(tick.label);
-        const QRectF box(0.0, at - lineHeight() / 2, left - kPad, lineHeight());
+        // The lowest label stays above those of the x axis.
+        const double boxTop = std::min(at - lineHeight() / 2, bottom + kPad - lineHeight());
+        const QRectF box(0.0, boxTop, left - kPad, lineHeight());
         if (!text.isEmpty() && box.bottom() > lowest)
             text.clear();
         if (!text.isEmpty())
@@ -166,7 +168,7 @@ void Layouter::placeLineLabels() {
     std::vector<PlotLabel>& labels = result_.lineLabels;
     std::stable_sort(labels.begin(), labels.end(),
                      [](const PlotLabel& a, const PlotLabel& b) { return a.anchor < b.anchor; });
-    const double top = result_.plot.top() - lineHeight() / 2;
+    const double top = std::max(result_.plot.top() - lineHeight() / 2, result_.title.box.bottom());
     const double bottom = result_.plot.bottom() + lineHeight() / 2 - kPad;
     const auto fit = static_cast<std::size_t>(std::max(0.0, (bottom - top) / lineHeight()));
     if (labels.size() > fit)

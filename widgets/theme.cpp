@@ -13,9 +13,9 @@ namespace {
 // Okabe-Ito: blue, vermilion, green, purple, orange, sky, yellow, black; those that are too near
 // their background are moved away from it.
 constexpr std::array<QRgb, Theme::kRunColours> kLightRuns{
-    0xff0072b2, 0xffd55e00, 0xff009e73, 0xffb8609a, 0xffb07900, 0xff2e8fc4, 0xff857a00, 0xff4a4a4a};
+    0xff0072b2, 0xffd55e00, 0xff009e73, 0xffb8609a, 0xffb07900, 0xff3b97d3, 0xff6b6f1a, 0xff4a4a4a};
 constexpr std::array<QRgb, Theme::kRunColours> kDarkRuns{
-    0xff4f9fe6, 0xfff2803a, 0xff2fc79a, 0xffe08fc0, 0xffe6b13c, 0xff9bd8f7, 0xfff0e442, 0xffd0d0d0};
+    0xff4f9fe6, 0xfff2803a, 0xff2fc79a, 0xffe08fc0, 0xffd89a1e, 0xff9bd8f7, 0xfff0e442, 0xffd0d0d0};
 
 double linear(double channel) {
     return channel <= 0.03928 ? channel / 12.92 : std::pow((channel + 0.055) / 1.055, 2.4);

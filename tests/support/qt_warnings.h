@@ -31,9 +31,10 @@ public:
 
 private:
     static void handle(QtMsgType type, const QMessageLogContext& context, const QString& text) {
-        // The offscreen platform says this of every window; it has nothing to do with us.
-        const bool harmless = text.contains(QStringLiteral("propagateSizeHints"));
-        if ((type == QtWarningMsg || type == QtCriticalMsg) && !harmless) {
+        // The offscreen platform says of every window what it cannot do; that is not about us.
+        if (text.startsWith(QStringLiteral("This plugin does not support")))
+            return;
+        if (type == QtWarningMsg || type == QtCriticalMsg) {
             const QMutexLocker lock(&mutex());
             list().append(text);
         }

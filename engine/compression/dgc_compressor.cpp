@@ -85,7 +85,7 @@ T DgcCompressor<T>::sampledThreshold(const TileSource<T>& source, const UnitCont
                                      double ratio, std::size_t k) {
     const auto n = static_cast<double>(source.size());
     const double wanted = std::max(std::ceil(sample_ * n), std::ceil(2.0 / ratio));
-    if (wanted >= n)
+    if (wanted >= n || k == source.size())
         return T{0};
     const auto size = static_cast<std::size_t>(wanted);
     RandomStream stream(context.identity.seed, RandomPurpose::Sampling,

@@ -19,4 +19,12 @@ MessagePlan::MessagePlan(const ParameterLayout& layout, CompressionScope scope)
         parts_.push_back(std::move(part.tensors));
 }
 
+MessagePlan MessagePlan::oneUnitAPart(const ParameterLayout& layout, CompressionScope scope) {
+    MessagePlan plan(layout, scope);
+    plan.parts_.clear();
+    for (const CompressionUnit& unit : plan.units_)
+        plan.parts_.push_back({unit.id});
+    return plan;
+}
+
 } // namespace gradlab::engine

@@ -28,6 +28,9 @@ class GRADLAB_ENGINE_EXPORT MessagePlan {
 public:
     MessagePlan() = default;
     MessagePlan(const ParameterLayout& layout, CompressionScope scope);
+    /// Each unit travels alone: for tools that tell the cost of each. Same units, same bits.
+    [[nodiscard]] static MessagePlan oneUnitAPart(const ParameterLayout& layout,
+                                                  CompressionScope scope);
     [[nodiscard]] const std::vector<CompressionUnit>& units() const noexcept { return units_; }
     /// Unit ids of each part, in backward order. Scope model: one part.
     [[nodiscard]] const std::vector<std::vector<std::uint32_t>>& parts() const noexcept {

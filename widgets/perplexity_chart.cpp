@@ -14,7 +14,7 @@ namespace gradlab::widgets {
 namespace {
 
 constexpr double kLimitOverUnigram = 8.0; ///< perplexities above that are drawn as border marks
-constexpr int kRawAlpha = 90;
+constexpr int kRawAlpha = 70;
 
 QString shortNumber(double value) {
     return QString::fromStdString(formatValue(value, ValueKind::Number, 3));

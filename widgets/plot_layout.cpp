@@ -13,8 +13,7 @@ namespace gradlab::widgets {
 namespace {
 
 constexpr double kPad = 4.0;         ///< between neighbouring pieces
-constexpr double kSwatch = 8.0;      ///< width of the colour before a label
-constexpr double kLabelShare = 0.36; ///< of the width, at most for labels at the lines' ends
+constexpr double kLabelShare = 0.44; ///< of the width, at most for labels at the lines' ends
 constexpr double kMarkSpacing = 9.0; ///< pixels between two border marks
 
 /// The layout in the making: sizes that all steps need.
@@ -44,6 +43,8 @@ private:
     [[nodiscard]] double width(const QString& text) const {
         return std::ceil(metrics_.horizontalAdvance(text)) + 1.0;
     }
+    /// Width of the colour before a label.
+    [[nodiscard]] double swatch() const { return theme_.textPixels * 0.5; }
     [[nodiscard]] double lineHeight() const { return std::ceil(metrics_.height()); }
 
     void placePlot();
@@ -51,6 +52,8 @@ private:
     void placeXTicks();
     [[nodiscard]] std::vector<PlotTick> xTicksFor(int count, double right) const;
     void placeLineLabels();
+    bool placeAtItsEnd(PlotLabel& label, const PlotLine& own);
+    void placeInMargin(std::vector<PlotLabel> labels);
     void placeEvents();
     void placeReferences();
     void placeBorderMarks();
@@ -74,7 +77,7 @@ void Layouter::placePlot() {
     double labels = 0.0;
     for (const PlotLine& line : content_.lines)
         if (!line.label.isEmpty())
-            labels = std::max(labels, width(line.label) + kSwatch + 3 * kPad);
+            labels = std::max(labels, width(line.label) + swatch() + 4 * kPad);
     labels = std::max(2 * kPad, std::min(labels, size_.width() * kLabelShare));
 
     const int count = std::max(2, static_cast<int>((bottom - top) / (2.0 * lineHeight())));
@@ -93,8 +96,10 @@ void Layouter::placePlot() {
     for (const AxisTick& tick : ticks) {
         const double at = result_.mapY(tick.value);
         QString text = QString::fromStdString(tick.label);
-        // The lowest label stays above those of the x axis.
-        const double boxTop = std::min(at - lineHeight() / 2, bottom + kPad - lineHeight());
+        // The lowest label stays above those of the x axis, the highest below the title.
+        const double boxTop =
+            std::clamp(at - lineHeight() / 2, content_.title.isEmpty() ? 0.0 : top - kPad,
+                       std::max(top - kPad, bottom + kPad - lineHeight()));
         const QRectF box(0.0, boxTop, left - kPad, lineHeight());
         if (!text.isEmpty() && box.bottom() > lowest)
             text.clear();
@@ -155,21 +160,54 @@ void Layouter::placeXTicks() {
 }
 
 void Layouter::placeLineLabels() {
+    std::vector<PlotLabel> margin;
     for (const PlotLine& line : content_.lines) {
         const auto last = std::find_if(line.points.rbegin(), line.points.rend(), [&](PlotPoint p) {
             return isDrawable(p.y, result_.logY) && isDrawable(p.x, result_.logX);
         });
         if (line.label.isEmpty() || last == line.points.rend())
             continue;
-        const double at =
+        const double y =
             std::clamp(result_.mapY(last->y), result_.plot.top(), result_.plot.bottom());
-        result_.lineLabels.push_back({line.label, {}, line.colour, at});
+        PlotLabel label{line.label, {}, line.colour, y, QPointF(result_.mapX(last->x), y)};
+        if (placeAtItsEnd(label, line))
+            result_.lineLabels.push_back(label);
+        else
+            margin.push_back(label);
     }
-    std::vector<PlotLabel>& labels = result_.lineLabels;
+    placeInMargin(std::move(margin));
+}
+
+/// Inside the plot, where the line ends well before the others do and nothing else is drawn.
+bool Layouter::placeAtItsEnd(PlotLabel& label, const PlotLine& own) {
+    const double wide = width(label.text) + swatch() + 2 * kPad;
+    for (const double shift : {0.0, -lineHeight(), lineHeight()}) {
+        const QRectF box(label.tip.x() + 2 * kPad, label.tip.y() - lineHeight() / 2 + shift, wide,
+                         lineHeight());
+        if (!isFree(box))
+            continue;
+        const bool crossed =
+            std::any_of(content_.lines.begin(), content_.lines.end(), [&](const PlotLine& line) {
+                return &line != &own && std::any_of(line.points.begin(), line.points.end(),
+                                                    [&](const PlotPoint& point) {
+                                                        return box.contains(result_.mapX(point.x),
+                                                                            result_.mapY(point.y));
+                                                    });
+            });
+        if (crossed)
+            continue;
+        label.box = box;
+        taken_.push_back(box);
+        return true;
+    }
+    return false;
+}
+
+void Layouter::placeInMargin(std::vector<PlotLabel> labels) {
     std::stable_sort(labels.begin(), labels.end(),
                      [](const PlotLabel& a, const PlotLabel& b) { return a.anchor < b.anchor; });
     const double top = std::max(result_.plot.top() - lineHeight() / 2, result_.title.box.bottom());
-    const double bottom = result_.plot.bottom() + lineHeight() / 2 - kPad;
+    const double bottom = result_.plot.bottom() + kPad;
     const auto fit = static_cast<std::size_t>(std::max(0.0, (bottom - top) / lineHeight()));
     if (labels.size() > fit)
         labels.resize(fit);
@@ -179,10 +217,12 @@ void Layouter::placeLineLabels() {
     const std::vector<double> centres = spread(wanted, lineHeight(), top, bottom);
     const double left = result_.plot.right() + 2 * kPad;
     for (std::size_t i = 0; i < labels.size(); ++i) {
-        labels[i].box =
+        PlotLabel& label = labels[i];
+        label.box =
             QRectF(left, centres[i] - lineHeight() / 2, size_.width() - left - 1.0, lineHeight());
-        labels[i].text = metrics_.elidedText(labels[i].text, Qt::ElideRight,
-                                             labels[i].box.width() - kSwatch - kPad);
+        label.text =
+            metrics_.elidedText(label.text, Qt::ElideRight, label.box.width() - swatch() - kPad);
+        result_.lineLabels.push_back(label);
     }
 }
 

@@ -67,6 +67,7 @@ struct PlotLabel {
     QRectF box;
     QColor colour{};     ///< of the swatch; invalid: none
     double anchor = 0.0; ///< pixel of what it names, across the axis
+    QPointF tip{};       ///< of a line's label: where the line ends
 };
 
 struct PlotTick {

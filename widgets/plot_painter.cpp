@@ -41,13 +41,12 @@ void paintPlate(QPainter& painter, const QRectF& box, const Theme& theme) {
     painter.fillRect(box, plate);
 }
 
-/// A short line from where the data end to the label that had to move.
-void paintLineLabel(QPainter& painter, const PlotLayout& layout, const PlotLabel& label,
-                    const Theme& theme) {
+/// With a thin line from where the data end.
+void paintLineLabel(QPainter& painter, const PlotLabel& label, const Theme& theme) {
     const double middle = label.box.center().y();
     const double swatch = theme.textPixels * 0.5;
     painter.setPen(QPen(label.colour, 1.0));
-    painter.drawLine(QPointF(layout.plot.right(), label.anchor), QPointF(label.box.left(), middle));
+    painter.drawLine(label.tip, QPointF(label.box.left(), middle));
     painter.fillRect(QRectF(label.box.left(), middle - swatch / 2, swatch, swatch), label.colour);
     paintText(painter, label.box.adjusted(swatch + 4.0, 0, 0, 0), Qt::AlignVCenter | Qt::AlignLeft,
               label.text, theme.text);
@@ -132,7 +131,7 @@ void paintPlotForeground(QPainter& painter, const PlotContent& content, const Pl
         paintText(painter, label.box, Qt::AlignLeft | Qt::AlignVCenter, label.text, theme.text);
     }
     for (const PlotLabel& label : layout.lineLabels)
-        paintLineLabel(painter, layout, label, theme);
+        paintLineLabel(painter, label, theme);
 }
 
 } // namespace gradlab::widgets

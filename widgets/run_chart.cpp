@@ -141,8 +141,7 @@ void RunChart::applyXAxis(PlotWidget& plot) const {
     }
     const bool apart = least > 0.0 && most / least > kLogSpread;
     const bool logarithmic = apart && (xAxis_ == XAxis::Bytes || xAxis_ == XAxis::SimulatedTime);
-    plot.setXAxis(logarithmic ? tr("%1 (log)").arg(xAxisTitle(xAxis_)) : xAxisTitle(xAxis_),
-                  kindOf(xAxis_), logarithmic);
+    plot.setXAxis(xAxisTitle(xAxis_), kindOf(xAxis_), logarithmic);
 }
 
 HoverText RunChart::hoverText(double x, Metric dot,
@@ -166,7 +165,7 @@ HoverText RunChart::hoverText(double x, Metric dot,
 QString xAxisTitle(XAxis axis) {
     switch (axis) {
     case XAxis::Bytes:
-        return RunChart::tr("bytes sent by a worker");
+        return RunChart::tr("bytes sent");
     case XAxis::SimulatedTime:
         return RunChart::tr("simulated time");
     case XAxis::WallTime:

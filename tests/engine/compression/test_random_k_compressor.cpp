@@ -3,6 +3,7 @@
 // Random-k: k distinct indices, each equally likely; unbiased when scaled; a pattern that depends
 // on seed, step, tensor and worker only; contraction with a memory.
 #include "engine/compression/random_selection.h"
+#include "engine/core/errors.h"
 #include "tests/support/compression_case.h"
 
 #include <QTest>
@@ -104,6 +105,11 @@ private slots:
         QCOMPARE(largest(off), 1.0F);
         QCOMPARE(largest(randomK(0.05, "residual")), 1.0F);
         QCOMPARE(largest(randomK(1.0, "none")), 1.0F);
+    }
+
+    void scalingBeyondTheFiniteRangeIsReported() {
+        CompressionWorker<float> worker(planOf({100}), randomK(0.05, "none"));
+        QVERIFY_THROWS_EXCEPTION(NumericError, worker.encode(contentOf<float>("huge", 100)));
     }
 
     void contractsOnAverage() {

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/cli/command_line.h"
 
+#include "app/cli/compress_command.h"
 #include "app/cli/help_text.h"
 #include "app/cli/program_error.h"
 #include "app/cli/schema_options.h"
@@ -23,6 +24,9 @@ struct Parser {
     CLI::App* train = nullptr;
     SchemaOptions trainFields;
     TrainArguments trainArguments;
+    CLI::App* compress = nullptr;
+    SchemaOptions compressFields;
+    CompressArguments compressArguments;
     bool help = false;
     bool version = false;
 };
@@ -48,6 +52,29 @@ void addTrain(Parser& parser) {
     parser.trainFields.addTo(*parser.train);
 }
 
+void addCompress(Parser& parser) {
+    parser.compress = parser.app.add_subcommand("compress");
+    addCommonFlags(parser, *parser.compress);
+    CompressArguments& arguments = parser.compressArguments;
+    parser.compress->add_option("--in", arguments.input);
+    parser.compress->add_option("--out", arguments.output);
+    parser.compress->add_option("--state", arguments.stateIn);
+    parser.compress->add_option("--state-out", arguments.stateOut);
+    parser.compress->add_option("--uniforms", arguments.uniforms);
+    parser.compress->add_option("--step", arguments.step);
+    parser.compress->add_option("--epoch", arguments.epoch);
+    parser.compressFields.addTo(*parser.compress, compressFields());
+}
+
+/// The name of the command that was given; empty if none was.
+std::string commandOf(const Parser& parser) {
+    for (const CLI::App* command : {parser.train, parser.compress}) {
+        if (command->count() > 0)
+            return command->get_name();
+    }
+    return {};
+}
+
 std::string versionLine() {
     return "gradlab-cli " + std::string(engine::version()) + " (engine built for " +
            std::string(engine::isaLevel()) + ")\n";
@@ -55,21 +82,41 @@ std::string versionLine() {
 
 /// The parser's own complaint in our form.
 engine::ExperimentError parseFailure(const Parser& parser, const CLI::ParseError& error) {
-    const std::string command = parser.train->parsed() ? "gradlab-cli train" : "gradlab-cli";
-    return {"", std::string(error.what()) + ": " + command + "; see " + command + " --help"};
+    const std::string command = commandOf(parser);
+    const std::string program = command.empty() ? "gradlab-cli" : "gradlab-cli " + command;
+    std::string wrong = error.what();
+    const auto unknown = parser.app.remaining(true);
+    if (error.get_exit_code() == static_cast<int>(CLI::ExitCodes::ExtrasError) &&
+        !unknown.empty()) {
+        const std::string& first = unknown.front();
+        const char* kind = first.starts_with("-") ? "unknown option "
+                           : command.empty()      ? "unknown command "
+                                                  : "one argument too many ";
+        wrong = kind + ("'" + first + "'");
+    }
+    return {"", wrong + ": " + program + "; see " + program + " --help"};
+}
+
+std::string helpText(const std::string& command) {
+    if (command == "train")
+        return trainHelp();
+    return command == "compress" ? compressHelp() : programHelp();
 }
 
 int dispatch(const Parser& parser) {
+    const std::string command = commandOf(parser);
     if (parser.version) {
         std::cout << versionLine();
         return kExitDone;
     }
     if (parser.help) {
-        std::cout << (parser.train->parsed() ? trainHelp() : programHelp());
+        std::cout << helpText(command);
         return kExitDone;
     }
-    if (parser.train->parsed())
+    if (command == "train")
         return runTrain(parser.trainArguments, parser.trainFields.overrides());
+    if (command == "compress")
+        return runCompress(parser.compressArguments, parser.compressFields.overrides());
     throw engine::ExperimentError("", "no command is given: gradlab-cli; give train or compress, "
                                       "or see gradlab-cli --help");
 }
@@ -81,6 +128,8 @@ int runCommandLine(int argc, char** argv) {
         Parser parser;
         addCommonFlags(parser, parser.app);
         addTrain(parser);
+        addCompress(parser);
+        parser.app.require_subcommand(0, 1);
         try {
             parser.app.parse(argc, argv);
         } catch (const CLI::ParseError& error) {

@@ -117,8 +117,9 @@ void EventFile::record(const Record& record) {
 void EventFile::open() {
     static std::atomic<unsigned> count = 0; // several runs of one process in the same second
     const auto seconds = static_cast<std::uint64_t>(wallTime());
-    file_.emplace(folder_ / ("events.out.tfevents." + std::to_string(seconds) + "." + machineName() +
-                             "." + std::to_string(::getpid()) + "." + std::to_string(count++)));
+    file_.emplace(folder_ /
+                  ("events.out.tfevents." + std::to_string(seconds) + "." + machineName() + "." +
+                   std::to_string(::getpid()) + "." + std::to_string(count++)));
     std::string event = eventHead();
     appendBytes(event, 3, "brain.Event:2");
     file_->append(framed(event));

@@ -8,7 +8,7 @@
 #include <locale>
 #include <string>
 
-namespace gradlab::test {
+namespace gradlab::tests {
 
 /// Digits that a short decimal cannot hold, distinct for each `n`.
 inline double awkward(int n) {
@@ -165,4 +165,4 @@ private:
     std::locale before_;
 };
 
-} // namespace gradlab::test
+} // namespace gradlab::tests

@@ -16,7 +16,7 @@
 #include <optional>
 
 using namespace gradlab::engine;
-using namespace gradlab::test;
+using namespace gradlab::tests;
 
 namespace {
 

@@ -13,7 +13,7 @@
 #include <fstream>
 
 using namespace gradlab::engine;
-using namespace gradlab::test;
+using namespace gradlab::tests;
 
 namespace {
 

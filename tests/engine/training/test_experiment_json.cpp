@@ -14,7 +14,7 @@
 #include <optional>
 
 using namespace gradlab::engine;
-using gradlab::test::CommaLocale;
+using gradlab::tests::CommaLocale;
 
 namespace {
 

@@ -12,7 +12,7 @@
 #include <optional>
 
 using namespace gradlab::engine;
-using gradlab::test::CommaLocale;
+using gradlab::tests::CommaLocale;
 
 namespace {
 

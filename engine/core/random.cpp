@@ -8,6 +8,40 @@
 #include <numbers>
 
 namespace gradlab::engine {
+namespace {
+
+constexpr std::size_t kBatch = 16; // blocks computed side by side
+
+/// philox() of kBatch consecutive blocks as loops that the compiler vectorises: 4 · kBatch uniforms.
+void fillBatch(float* out, std::uint32_t seed, RandomPurpose purpose,
+               const RandomCounter& counter) noexcept {
+    using Words = std::array<std::uint32_t, kBatch>;
+    std::array<Words, 4> c{};
+    c[0].fill(counter.step);
+    c[1].fill(counter.lane);
+    c[2].fill(counter.tensor);
+    for (std::size_t i = 0; i < kBatch; ++i)
+        c[3][i] = counter.block + static_cast<std::uint32_t>(i);
+    std::uint32_t key0 = seed;
+    auto key1 = static_cast<std::uint32_t>(purpose);
+    for (int round = 0; round < 10; ++round) {
+        for (std::size_t i = 0; i < kBatch; ++i) {
+            const std::uint64_t product0 = std::uint64_t{0xD2511F53U} * c[0][i];
+            const std::uint64_t product1 = std::uint64_t{0xCD9E8D57U} * c[2][i];
+            c[0][i] = static_cast<std::uint32_t>(product1 >> 32) ^ c[1][i] ^ key0;
+            c[1][i] = static_cast<std::uint32_t>(product1);
+            c[2][i] = static_cast<std::uint32_t>(product0 >> 32) ^ c[3][i] ^ key1;
+            c[3][i] = static_cast<std::uint32_t>(product0);
+        }
+        key0 += 0x9E3779B9U;
+        key1 += 0xBB67AE85U;
+    }
+    for (std::size_t i = 0; i < kBatch; ++i)
+        for (std::size_t word = 0; word < 4; ++word)
+            out[4 * i + word] = uniform24(c[word][i]);
+}
+
+} // namespace
 
 RandomBlock philox(std::uint32_t seed, RandomPurpose purpose, RandomCounter counter) noexcept {
     const r123::Philox4x32 generator;
@@ -24,6 +58,11 @@ void fillUniform(std::span<float> out, std::uint32_t seed, RandomPurpose purpose
     while (done < out.size()) {
         const std::size_t element = first + done;
         counter.block = static_cast<std::uint32_t>(element / 4);
+        if (element % 4 == 0 && out.size() - done >= 4 * kBatch) {
+            fillBatch(out.data() + done, seed, purpose, counter);
+            done += 4 * kBatch;
+            continue;
+        }
         const RandomBlock words = philox(seed, purpose, counter);
         for (std::size_t word = element % 4; word < 4 && done < out.size(); ++word)
             out[done++] = uniform24(words[word]);

@@ -8,11 +8,21 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 
 namespace gradlab::engine {
 namespace {
 
 constexpr std::size_t kMaskBlock = 16384; // elements a task
+
+template <class T>
+void keepOrDrop(const float* uniform, std::size_t count, double rate, T* mask) {
+    // uniform24 has the values i·2^−24: against the next of them float decides as double would.
+    const auto threshold = static_cast<float>(std::ceil(rate * 0x1p24) * 0x1p-24);
+    const T scale = static_cast<T>(1.0 / (1.0 - rate));
+    for (std::size_t i = 0; i < count; ++i)
+        mask[i] = uniform[i] >= threshold ? scale : T{0};
+}
 
 } // namespace
 
@@ -20,7 +30,6 @@ template <class T>
 void fillDropoutMask(const DropoutContext& context, std::uint32_t site, std::size_t time,
                      std::size_t columns, std::size_t hidden, std::span<T> mask) {
     GRADLAB_CHECK(mask.size() == time * columns * hidden, mask.size(), time, columns, hidden);
-    const T scale = static_cast<T>(1.0 / (1.0 - context.rate));
     const std::size_t block = std::max<std::size_t>(1, kMaskBlock / hidden);
     parallelRanges(time * columns, block, [&](std::size_t first, std::size_t last) {
         constexpr std::size_t kPiece = 256;
@@ -32,9 +41,7 @@ void fillDropoutMask(const DropoutContext& context, std::uint32_t site, std::siz
                 const std::size_t count = std::min(kPiece, hidden - unit);
                 fillUniform({uniform.data(), count}, context.seed, RandomPurpose::Dropout,
                             {context.step, lane, site, 0}, t * hidden + unit);
-                T* out = mask.data() + row * hidden + unit;
-                for (std::size_t i = 0; i < count; ++i)
-                    out[i] = static_cast<double>(uniform[i]) >= context.rate ? scale : T{0};
+                keepOrDrop(uniform.data(), count, context.rate, mask.data() + row * hidden + unit);
             }
         }
     });

@@ -6,7 +6,6 @@
 #include "engine/core/errors.h"
 #include "engine/core/parallel.h"
 #include "engine/model/grow_buffer.h"
-#include "engine/model/matrix_product.h"
 #include "engine/model/vector_chunk.h"
 
 #include <algorithm>
@@ -103,15 +102,14 @@ void LstmLayer<T>::forward(const LstmWeights<T>& weights, std::span<const T> inp
         bias_[j] = weights.inputBias[j] + weights.hiddenBias[j];
     for (std::size_t row = 0; row < time * columns; ++row)
         std::copy_n(bias_.data(), 4 * hidden_, gates_.data() + row * 4 * hidden_);
-    const MatrixView<const T> hiddenWeight(weights.hidden.data(), 4 * hidden_, hidden_);
-    multiplyTransposed<T>({input.data(), time * columns, hidden_},
-                          {weights.input.data(), 4 * hidden_, hidden_},
-                          {gates_.data(), time * columns, 4 * hidden_}, Accumulate::Yes);
+    inputWeightT_.packTransposed({weights.input.data(), 4 * hidden_, hidden_});
+    hiddenWeightT_.packTransposed({weights.hidden.data(), 4 * hidden_, hidden_});
+    multiply<T>({input.data(), time * columns, hidden_}, inputWeightT_,
+                {gates_.data(), time * columns, 4 * hidden_}, Accumulate::Yes);
     for (std::size_t t = 0; t < time; ++t) {
         checkStop(stop);
-        multiplyTransposed<T>({h_.data() + t * stepSize(), columns, hidden_}, hiddenWeight,
-                              {gates_.data() + t * 4 * stepSize(), columns, 4 * hidden_},
-                              Accumulate::Yes);
+        multiply<T>({h_.data() + t * stepSize(), columns, hidden_}, hiddenWeightT_,
+                    {gates_.data() + t * 4 * stepSize(), columns, 4 * hidden_}, Accumulate::Yes);
         gatesForward(t);
     }
 }
@@ -149,12 +147,12 @@ void LstmLayer<T>::backwardThroughTime(const LstmWeights<T>& weights,
     // The window's end is cut off: nothing comes back from later windows.
     std::fill_n(stepGradient_.data(), stepSize(), T{0});
     std::fill_n(cellGradient_.data(), stepSize(), T{0});
-    const MatrixView<const T> hiddenWeight(weights.hidden.data(), 4 * hidden_, hidden_);
+    hiddenWeight_.pack({weights.hidden.data(), 4 * hidden_, hidden_});
     for (std::size_t t = time_; t-- > 0;) {
         checkStop(stop);
         gatesBackward(t, outputGradient.data() + t * stepSize());
         if (t > 0)
-            multiply<T>({gates_.data() + t * 4 * stepSize(), columns_, 4 * hidden_}, hiddenWeight,
+            multiply<T>({gates_.data() + t * 4 * stepSize(), columns_, 4 * hidden_}, hiddenWeight_,
                         {stepGradient_.data(), columns_, hidden_}, Accumulate::No);
     }
 }
@@ -188,24 +186,24 @@ void LstmLayer<T>::biasGradient(std::span<T> gradient) const {
 }
 
 template <class T>
-void LstmLayer<T>::hiddenWeightGradient(std::span<T> gradient) const {
+void LstmLayer<T>::hiddenWeightGradient(std::span<T> gradient) {
     // Rows 0 … T·B−1 of h_ are h_{t−1} for t = 1 … T.
-    transposedMultiply<T>({gates_.data(), time_ * columns_, 4 * hidden_},
-                          {h_.data(), time_ * columns_, hidden_},
+    packedRows_.pack({h_.data(), time_ * columns_, hidden_});
+    transposedMultiply<T>({gates_.data(), time_ * columns_, 4 * hidden_}, packedRows_,
                           {gradient.data(), 4 * hidden_, hidden_}, Accumulate::No);
 }
 
 template <class T>
-void LstmLayer<T>::inputWeightGradient(std::span<T> gradient) const {
-    transposedMultiply<T>({gates_.data(), time_ * columns_, 4 * hidden_},
-                          {input_.data(), time_ * columns_, hidden_},
+void LstmLayer<T>::inputWeightGradient(std::span<T> gradient) {
+    packedRows_.pack({input_.data(), time_ * columns_, hidden_});
+    transposedMultiply<T>({gates_.data(), time_ * columns_, 4 * hidden_}, packedRows_,
                           {gradient.data(), 4 * hidden_, hidden_}, Accumulate::No);
 }
 
 template <class T>
-void LstmLayer<T>::inputGradient(const LstmWeights<T>& weights, std::span<T> gradient) const {
-    multiply<T>({gates_.data(), time_ * columns_, 4 * hidden_},
-                {weights.input.data(), 4 * hidden_, hidden_},
+void LstmLayer<T>::inputGradient(const LstmWeights<T>& weights, std::span<T> gradient) {
+    inputWeight_.pack({weights.input.data(), 4 * hidden_, hidden_});
+    multiply<T>({gates_.data(), time_ * columns_, 4 * hidden_}, inputWeight_,
                 {gradient.data(), time_ * columns_, hidden_}, Accumulate::No);
 }
 

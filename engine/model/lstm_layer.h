@@ -10,6 +10,7 @@
 #pragma once
 
 #include "engine/core/aligned_buffer.h"
+#include "engine/model/matrix_product.h"
 
 #include <cstddef>
 #include <span>
@@ -50,11 +51,11 @@ public:
     /// Overwrites (4H). Both biases have this gradient.
     void biasGradient(std::span<T> gradient) const;
     /// Overwrites (4H×H).
-    void hiddenWeightGradient(std::span<T> gradient) const;
+    void hiddenWeightGradient(std::span<T> gradient);
     /// Overwrites (4H×H).
-    void inputWeightGradient(std::span<T> gradient) const;
+    void inputWeightGradient(std::span<T> gradient);
     /// Overwrites (T·B×H).
-    void inputGradient(const LstmWeights<T>& weights, std::span<T> gradient) const;
+    void inputGradient(const LstmWeights<T>& weights, std::span<T> gradient);
 
 private:
     void reserve(std::size_t time, std::size_t columns);
@@ -66,6 +67,11 @@ private:
     std::size_t time_ = 0;
     std::size_t columns_ = 0;
     std::span<const T> input_;
+    PackedMatrix<T> inputWeightT_;  ///< H×4H
+    PackedMatrix<T> inputWeight_;   ///< 4H×H
+    PackedMatrix<T> hiddenWeightT_; ///< H×4H, read at every time step
+    PackedMatrix<T> hiddenWeight_;  ///< 4H×H, read at every time step
+    PackedMatrix<T> packedRows_;    ///< T·B×H: inputs, or h_0 … h_{T−1}
     AlignedBuffer<T> gates_; ///< T·B×4H: pre-activations, then i f g o, then their gradients
     AlignedBuffer<T> h_;     ///< (T+1)·B×H, rows 0 … B−1 are h0
     AlignedBuffer<T> c_;     ///< (T+1)·B×H, rows 0 … B−1 are c0

@@ -1,121 +1,213 @@
 // SPDX-FileCopyrightText: Gradient Lab contributors
 // SPDX-License-Identifier: GPL-3.0-or-later
+// Blocking: a stretch of kDepth of k at a time; of b as many panels as fit the second-level cache;
+// then row by row of tiles, so that a's few rows stay in the first-level cache while b's panels
+// pass by.
 #include "engine/model/matrix_product.h"
 
 #include "engine/core/check.h"
 #include "engine/core/parallel.h"
-#include "engine/model/eigen_core.h"
+#include "engine/model/grow_buffer.h"
+#include "engine/model/product_kernel.h"
 
 #include <algorithm>
 
 namespace gradlab::engine {
 namespace {
 
-template <class T>
-using RowMajor = Eigen::Matrix<T, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
-template <class T>
-using ConstMap = Eigen::Map<const RowMajor<T>, Eigen::Unaligned, Eigen::OuterStride<>>;
-template <class T>
-using MutableMap = Eigen::Map<RowMajor<T>, Eigen::Unaligned, Eigen::OuterStride<>>;
+constexpr std::size_t kDepth = 384;
+constexpr std::size_t kCachedBytes = 512 << 10;              // of b
+constexpr std::size_t kBlockProducts = std::size_t{1} << 21; // a task: 4 Mflop or more
 
-template <class T>
-ConstMap<T> mapOf(MatrixView<const T> view) {
-    return {view.data, static_cast<Eigen::Index>(view.rows), static_cast<Eigen::Index>(view.cols),
-            Eigen::OuterStride<>(static_cast<Eigen::Index>(view.stride))};
-}
-template <class T>
-MutableMap<T> mapOf(MatrixView<T> view) {
-    return {view.data, static_cast<Eigen::Index>(view.rows), static_cast<Eigen::Index>(view.cols),
-            Eigen::OuterStride<>(static_cast<Eigen::Index>(view.stride))};
+constexpr std::size_t roundUp(std::size_t value, std::size_t multiple) {
+    return (value + multiple - 1) / multiple * multiple;
 }
 
-/// Eigen's blocking, and with it the order of its sums, follows the cache sizes that it is told.
-void fixBlocking() {
-    static const bool fixed = [] {
-        Eigen::setCpuCacheSizes(48 << 10, 1 << 20, 8 << 20);
-        return true;
-    }();
-    static_cast<void>(fixed);
+/// A panel's width in memory: its columns rounded up to whole vectors.
+template <class T>
+std::size_t panelWidth(std::size_t cols, std::size_t firstColumn) {
+    using Kernel = ProductKernel<T>;
+    return std::min(Kernel::kColumns, roundUp(cols - firstColumn, Kernel::kLanes));
 }
 
-/// Result elements along the longer side for one block of at least 4 Mflop.
-std::size_t blockSize(std::size_t longSide, std::size_t shortSide, std::size_t depth) {
-    constexpr std::size_t kBlockProducts = std::size_t{1} << 21;
-    constexpr std::size_t kMultiple = 48;
-    const std::size_t perLine = std::max<std::size_t>(1, shortSide * depth);
-    const std::size_t lines = (kBlockProducts + perLine - 1) / perLine;
-    return std::min(longSide, (lines + kMultiple - 1) / kMultiple * kMultiple);
+/// Part of a product: result rows and columns, columns in whole panels.
+struct Range {
+    std::size_t firstRow;
+    std::size_t lastRow;
+    std::size_t firstColumn;
+    std::size_t lastColumn;
+};
+
+/// a as it comes: m×k.
+template <class T>
+class PlainLeft {
+public:
+    explicit PlainLeft(MatrixView<const T> matrix) : matrix_(matrix) {}
+    [[nodiscard]] typename ProductKernel<T>::Left rows(std::size_t firstRow, std::size_t firstDepth,
+                                                       std::size_t) const {
+        return {matrix_.data + firstRow * matrix_.stride + firstDepth, matrix_.stride, 1};
+    }
+
+private:
+    MatrixView<const T> matrix_;
+};
+
+/// The transpose of a k×m matrix. Columns of several tiles are copied together: a row of the matrix
+/// may be pages away from the next, and what is read of it should be worth the way.
+template <class T>
+class TransposedLeft {
+public:
+    explicit TransposedLeft(MatrixView<const T> matrix) : matrix_(matrix) {}
+    [[nodiscard]] typename ProductKernel<T>::Left rows(std::size_t firstRow, std::size_t firstDepth,
+                                                       std::size_t depth) {
+        if (firstDepth != depth_ || firstRow < first_ || firstRow >= end_)
+            copy(firstRow, firstDepth, depth);
+        return {copy_ + (firstRow - first_) * kDepth, 1, kRows};
+    }
+
+private:
+    static constexpr std::size_t kRows = ProductKernel<T>::kRows;
+    static constexpr std::size_t kTiles = 6;
+
+    void copy(std::size_t firstRow, std::size_t firstDepth, std::size_t depth) {
+        first_ = firstRow;
+        end_ = std::min(matrix_.cols, firstRow + kTiles * kRows);
+        depth_ = firstDepth;
+        const std::size_t whole = (end_ - first_) / kRows * kRows;
+        const T* from = matrix_.data + firstDepth * matrix_.stride + firstRow;
+        for (std::size_t k = 0; k < depth; ++k, from += matrix_.stride) {
+            T* to = copy_ + k * kRows;
+            for (std::size_t i = 0; i < whole; i += kRows)
+                std::copy_n(from + i, kRows, to + i * kDepth);
+            for (std::size_t i = whole; i < end_ - first_; ++i)
+                to[whole * kDepth + i - whole] = from[i];
+        }
+    }
+
+    MatrixView<const T> matrix_;
+    std::size_t first_ = 0; ///< rows of the transpose from here
+    std::size_t end_ = 0;   ///< to here are in copy_
+    std::size_t depth_ = 0; ///< from this k on
+    alignas(64) T copy_[kDepth * kRows * kTiles];
+};
+
+/// Stretches of k of nearly equal length, so that none is too short to pay for reading c.
+std::size_t stretch(std::size_t depth) {
+    const std::size_t stretches = (depth + kDepth - 1) / kDepth;
+    return roundUp((depth + stretches - 1) / stretches, 8);
 }
 
-/// Splits the longer side of the result and calls product(firstRow, firstCol, rows, cols).
-template <class Product>
-void forBlocks(std::size_t rows, std::size_t cols, std::size_t depth, const Product& product) {
-    fixBlocking();
-    if (rows >= cols) {
-        parallelRanges(
-            rows, blockSize(rows, cols, depth),
-            [&](std::size_t first, std::size_t last) { product(first, 0, last - first, cols); });
-    } else {
-        parallelRanges(
-            cols, blockSize(cols, rows, depth),
-            [&](std::size_t first, std::size_t last) { product(0, first, rows, last - first); });
+template <class T, class Left>
+void multiplyRange(Left& a, const PackedMatrix<T>& b, MatrixView<T> c, const Range& range,
+                   Accumulate accumulate) {
+    using Kernel = ProductKernel<T>;
+    const std::size_t step = stretch(b.rows());
+    for (std::size_t k = 0; k < b.rows(); k += step) {
+        const std::size_t depth = std::min(step, b.rows() - k);
+        const bool add = accumulate == Accumulate::Yes || k > 0;
+        const std::size_t panels =
+            std::max<std::size_t>(1, kCachedBytes / sizeof(T) / depth / Kernel::kColumns);
+        const std::size_t width = panels * Kernel::kColumns;
+        for (std::size_t first = range.firstColumn; first < range.lastColumn; first += width) {
+            const std::size_t last = std::min(range.lastColumn, first + width);
+            for (std::size_t row = range.firstRow; row < range.lastRow; row += Kernel::kRows) {
+                const std::size_t rows = std::min(Kernel::kRows, range.lastRow - row);
+                const auto left = a.rows(row, k, depth);
+                for (std::size_t col = first; col < last; col += Kernel::kColumns) {
+                    const std::size_t stride = panelWidth<T>(b.cols(), col);
+                    Kernel::run(rows, depth, left, {b.data() + col * b.rows() + k * stride, stride},
+                                {c.data + row * c.stride + col, c.stride,
+                                 std::min(Kernel::kColumns, last - col), add});
+                }
+            }
+        }
     }
 }
 
-template <class T>
-MatrixView<T> part(MatrixView<T> view, std::size_t firstRow, std::size_t firstCol, std::size_t rows,
-                   std::size_t cols) {
-    return {view.data + firstRow * view.stride + firstCol, rows, cols, view.stride};
-}
-
-template <class Result, class Left, class Right>
-void assign(Result&& result, const Left& left, const Right& right, Accumulate accumulate) {
-    if (accumulate == Accumulate::Yes)
-        result.noalias() += left * right;
-    else
-        result.noalias() = left * right;
+/// Splits the longer side of the result into tasks, in whole tiles. Left is made in each task: it
+/// holds that task's copy.
+template <class T, class Left>
+void multiplyBlocks(MatrixView<const T> a, const PackedMatrix<T>& b, MatrixView<T> c,
+                    Accumulate accumulate) {
+    using Kernel = ProductKernel<T>;
+    GRADLAB_CHECK(b.rows() > 0 && b.cols() == c.cols, b.rows(), b.cols(), c.cols);
+    const bool byRows = c.rows >= c.cols;
+    const std::size_t perLine = std::max<std::size_t>(1, b.rows() * (byRows ? c.cols : c.rows));
+    const std::size_t lines = (kBlockProducts + perLine - 1) / perLine;
+    const std::size_t grain = roundUp(lines, byRows ? Kernel::kRows : Kernel::kColumns);
+    parallelRanges(byRows ? c.rows : c.cols, grain, [&](std::size_t first, std::size_t last) {
+        const Range range = byRows ? Range{first, last, 0, c.cols} : Range{0, c.rows, first, last};
+        Left left(a);
+        multiplyRange<T>(left, b, c, range, accumulate);
+    });
 }
 
 } // namespace
 
 template <class T>
-void multiplyTransposed(MatrixView<const T> a, MatrixView<const T> b, MatrixView<T> c,
-                        Accumulate accumulate) {
-    GRADLAB_CHECK(a.cols == b.cols && a.rows == c.rows && b.rows == c.cols, a.cols, b.cols);
-    forBlocks(c.rows, c.cols, a.cols, [&](auto row, auto col, auto rows, auto cols) {
-        assign(mapOf(part(c, row, col, rows, cols)), mapOf(part(a, row, 0, rows, a.cols)),
-               mapOf(part(b, col, 0, cols, b.cols)).transpose(), accumulate);
+void PackedMatrix<T>::resize(std::size_t rows, std::size_t cols) {
+    rows_ = rows;
+    cols_ = cols;
+    static_cast<void>(grow(buffer_, rows * roundUp(cols, ProductKernel<T>::kLanes)));
+}
+
+template <class T>
+void PackedMatrix<T>::pack(MatrixView<const T> matrix) {
+    resize(matrix.rows, matrix.cols);
+    for (std::size_t first = 0; first < cols_; first += ProductKernel<T>::kColumns) {
+        const std::size_t width = panelWidth<T>(cols_, first);
+        const std::size_t used = std::min(width, cols_ - first);
+        T* to = buffer_.data() + first * rows_;
+        for (std::size_t k = 0; k < rows_; ++k, to += width) {
+            std::copy_n(matrix.data + k * matrix.stride + first, used, to);
+            std::fill_n(to + used, width - used, T{0});
+        }
+    }
+}
+
+template <class T>
+void PackedMatrix<T>::packTransposed(MatrixView<const T> matrix) {
+    resize(matrix.cols, matrix.rows);
+    constexpr std::size_t kColumns = ProductKernel<T>::kColumns;
+    constexpr std::size_t kLine = kBufferAlignment / sizeof(T);
+    parallelRanges(cols_, 4 * kColumns, [&](std::size_t begin, std::size_t end) {
+        for (std::size_t first = begin; first < end; first += kColumns) {
+            const std::size_t width = panelWidth<T>(cols_, first);
+            const std::size_t used = std::min(width, cols_ - first);
+            T* panel = buffer_.data() + first * rows_;
+            if (used < width)
+                std::fill_n(panel, rows_ * width, T{0});
+            // A cache line of each row at a time.
+            for (std::size_t k0 = 0; k0 < rows_; k0 += kLine)
+                for (std::size_t j = 0; j < used; ++j) {
+                    const T* from = matrix.data + (first + j) * matrix.stride;
+                    for (std::size_t k = k0; k < std::min(rows_, k0 + kLine); ++k)
+                        panel[k * width + j] = from[k];
+                }
+        }
     });
 }
 
 template <class T>
-void multiply(MatrixView<const T> a, MatrixView<const T> b, MatrixView<T> c,
+void multiply(MatrixView<const T> a, const PackedMatrix<T>& b, MatrixView<T> c,
               Accumulate accumulate) {
-    GRADLAB_CHECK(a.cols == b.rows && a.rows == c.rows && b.cols == c.cols, a.cols, b.rows);
-    forBlocks(c.rows, c.cols, a.cols, [&](auto row, auto col, auto rows, auto cols) {
-        assign(mapOf(part(c, row, col, rows, cols)), mapOf(part(a, row, 0, rows, a.cols)),
-               mapOf(part(b, 0, col, b.rows, cols)), accumulate);
-    });
+    GRADLAB_CHECK(a.cols == b.rows() && a.rows == c.rows, a.cols, b.rows(), a.rows, c.rows);
+    multiplyBlocks<T, PlainLeft<T>>(a, b, c, accumulate);
 }
 
 template <class T>
-void transposedMultiply(MatrixView<const T> a, MatrixView<const T> b, MatrixView<T> c,
+void transposedMultiply(MatrixView<const T> a, const PackedMatrix<T>& b, MatrixView<T> c,
                         Accumulate accumulate) {
-    GRADLAB_CHECK(a.rows == b.rows && a.cols == c.rows && b.cols == c.cols, a.rows, b.rows);
-    forBlocks(c.rows, c.cols, a.rows, [&](auto row, auto col, auto rows, auto cols) {
-        assign(mapOf(part(c, row, col, rows, cols)),
-               mapOf(part(a, 0, row, a.rows, rows)).transpose(),
-               mapOf(part(b, 0, col, b.rows, cols)), accumulate);
-    });
+    GRADLAB_CHECK(a.rows == b.rows() && a.cols == c.rows, a.rows, b.rows(), a.cols, c.rows);
+    multiplyBlocks<T, TransposedLeft<T>>(a, b, c, accumulate);
 }
 
 #define GRADLAB_INSTANTIATE(T)                                                                     \
-    template void multiplyTransposed<T>(MatrixView<const T>, MatrixView<const T>, MatrixView<T>,   \
-                                        Accumulate);                                               \
-    template void multiply<T>(MatrixView<const T>, MatrixView<const T>, MatrixView<T>,             \
+    template class PackedMatrix<T>;                                                                \
+    template void multiply<T>(MatrixView<const T>, const PackedMatrix<T>&, MatrixView<T>,          \
                               Accumulate);                                                         \
-    template void transposedMultiply<T>(MatrixView<const T>, MatrixView<const T>, MatrixView<T>,   \
-                                        Accumulate);
+    template void transposedMultiply<T>(MatrixView<const T>, const PackedMatrix<T>&,               \
+                                        MatrixView<T>, Accumulate);
 GRADLAB_INSTANTIATE(float)
 GRADLAB_INSTANTIATE(double)
 #undef GRADLAB_INSTANTIATE

@@ -1,9 +1,13 @@
 // SPDX-FileCopyrightText: Gradient Lab contributors
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The three matrix products of the model, row-major, on plain memory. The one place that calls
-// Eigen's product. Parallel over blocks of the result that depend on the shapes alone: the same
-// bits for any number of threads.
+// The matrix products of the model, row-major, on plain memory and without allocation.
+// A result element is a sum over k in ascending order, in stretches of kDepth whose sums are added
+// in turn, whatever the shapes around it: the same bits for any number of threads and for any split
+// of rows among callers. Leaves out: products where a vector is one side (they run as one row);
+// mixed precision.
 #pragma once
+
+#include "engine/core/aligned_buffer.h"
 
 #include <cstddef>
 
@@ -14,8 +18,6 @@ template <class T>
 struct MatrixView {
     MatrixView(T* data_, std::size_t rows_, std::size_t cols_)
         : data(data_), rows(rows_), cols(cols_), stride(cols_) {}
-    MatrixView(T* data_, std::size_t rows_, std::size_t cols_, std::size_t stride_)
-        : data(data_), rows(rows_), cols(cols_), stride(stride_) {}
 
     T* data;
     std::size_t rows;
@@ -25,18 +27,37 @@ struct MatrixView {
 
 enum class Accumulate { No, Yes };
 
-/// c (m×n) = or += a (m×k) · b (n×k)ᵀ. No view may overlap `c`.
+/// The right-hand side (k×n) of products, rearranged once so that many products can read it in
+/// order.
 template <class T>
-void multiplyTransposed(MatrixView<const T> a, MatrixView<const T> b, MatrixView<T> c,
-                        Accumulate accumulate);
+class PackedMatrix {
+public:
+    /// Holds `matrix` (k×n).
+    void pack(MatrixView<const T> matrix);
+    /// Holds the transpose of `matrix` (n×k).
+    void packTransposed(MatrixView<const T> matrix);
+    [[nodiscard]] std::size_t rows() const noexcept { return rows_; }
+    [[nodiscard]] std::size_t cols() const noexcept { return cols_; }
+    /// Panels of consecutive columns, each rows() × its width, the last padded with zeros.
+    [[nodiscard]] const T* data() const noexcept { return buffer_.data(); }
 
-/// c (m×n) = or += a (m×k) · b (k×n).
+private:
+    void resize(std::size_t rows, std::size_t cols);
+    AlignedBuffer<T> buffer_;
+    std::size_t rows_ = 0;
+    std::size_t cols_ = 0;
+};
+
+/// c (m×n) = or += a (m×k) · b (k×n). Nothing may overlap `c`.
 template <class T>
-void multiply(MatrixView<const T> a, MatrixView<const T> b, MatrixView<T> c, Accumulate accumulate);
-
+void multiply(MatrixView<const T> a, const PackedMatrix<T>& b, MatrixView<T> c,
+              Accumulate accumulate);
 /// c (m×n) = or += a (k×m)ᵀ · b (k×n).
 template <class T>
-void transposedMultiply(MatrixView<const T> a, MatrixView<const T> b, MatrixView<T> c,
+void transposedMultiply(MatrixView<const T> a, const PackedMatrix<T>& b, MatrixView<T> c,
                         Accumulate accumulate);
+
+extern template class PackedMatrix<float>;
+extern template class PackedMatrix<double>;
 
 } // namespace gradlab::engine

@@ -6,7 +6,6 @@
 #include "engine/core/errors.h"
 #include "engine/core/parallel.h"
 #include "engine/model/grow_buffer.h"
-#include "engine/model/matrix_product.h"
 #include "engine/model/vector_chunk.h"
 
 #include <algorithm>
@@ -16,16 +15,34 @@
 namespace gradlab::engine {
 namespace {
 
-constexpr std::size_t kTileElements = std::size_t{1} << 21;
+// A tile is written and read some six times, the weight's gradient read and written once a tile.
+// The first wants few rows, the second many: a number in proportion to H balances them.
+constexpr std::size_t kSmallTile = std::size_t{1} << 19; // elements that never hurt
+constexpr std::size_t kLargeTile = std::size_t{1} << 22; // elements that are never exceeded
+constexpr std::size_t kFewestRows = 32;
+constexpr std::size_t kRowMultiple = 8;          // whole tiles of the product
 constexpr std::size_t kRowBlockElements = 16384; // elements of softmax a task
 
-/// Replaces a row of logits by exp(logit − max) and returns their sum; `max` gets the largest
-/// logit. Partial sums of at most 64 chunks keep the error of float far below the loss's tolerance.
+/// The largest element; `size` ≥ 1. Elements that are NaN may be passed over.
 template <class T>
-double exponentials(T* row, std::size_t size, T& max) {
+T largest(const T* row, std::size_t size) {
+    using Chunk = VectorChunk<T>;
+    const std::size_t full = size / Chunk::kSize * Chunk::kSize;
+    Chunk lanes = Chunk::all(row[0]);
+    for (std::size_t j = 0; j < full; j += Chunk::kSize)
+        lanes = lanes.max(Chunk::load(row + j, Chunk::kSize));
+    T max = lanes.values().maxCoeff();
+    for (std::size_t j = full; j < size; ++j)
+        max = std::max(max, row[j]);
+    return max;
+}
+
+/// Replaces a row of logits by exp(logit − max) and returns their sum. Partial sums of at most 64
+/// chunks keep the error of float far below the loss's tolerance.
+template <class T>
+double exponentials(T* row, std::size_t size, T max) {
     using Chunk = VectorChunk<T>;
     constexpr std::size_t kStretch = 64 * Chunk::kSize;
-    max = *std::max_element(row, row + size);
     const Chunk shift = Chunk::all(max);
     double sum = 0.0;
     for (std::size_t start = 0; start < size; start += kStretch) {
@@ -50,7 +67,10 @@ double exponentials(T* row, std::size_t size, T& max) {
 
 template <class T>
 std::size_t SoftmaxLoss<T>::tileRows() const noexcept {
-    return std::clamp<std::size_t>(kTileElements / vocabulary_, 32, 512);
+    const std::size_t balanced = hidden_ * 2 / 3;
+    const std::size_t rows =
+        std::clamp(balanced, kSmallTile / vocabulary_, kLargeTile / vocabulary_);
+    return std::max(kFewestRows, rows / kRowMultiple * kRowMultiple);
 }
 
 /// Losses of a tile of logits into rowLosses_; a gradientScale other than 0 turns the tile into P.
@@ -62,7 +82,7 @@ void SoftmaxLoss<T>::tileLosses(std::span<const std::int32_t> targets, T* tile, 
             T* row = tile + r * vocabulary_;
             const auto target = static_cast<std::size_t>(targets[r]);
             const T targetLogit = row[target];
-            T max{};
+            const T max = largest(row, vocabulary_);
             const double sum = exponentials(row, vocabulary_, max);
             rowLosses_[r] =
                 std::log(sum) + (static_cast<double>(max) - static_cast<double>(targetLogit));
@@ -77,29 +97,39 @@ void SoftmaxLoss<T>::tileLosses(std::span<const std::int32_t> targets, T* tile, 
 }
 
 template <class T>
-void SoftmaxLoss<T>::logits(const OutputWeights<T>& weights, std::span<const T> input,
-                            std::span<T> out) const {
+void SoftmaxLoss<T>::packWeight(const OutputWeights<T>& weights) {
+    weightT_.packTransposed({weights.weight.data(), vocabulary_, hidden_});
+}
+
+template <class T>
+void SoftmaxLoss<T>::tileLogits(const OutputWeights<T>& weights, std::span<const T> input,
+                                T* out) const {
     const std::size_t rows = input.size() / hidden_;
-    GRADLAB_CHECK(out.size() == rows * vocabulary_, out.size(), rows, vocabulary_);
-    if (!weights.bias.empty())
-        for (std::size_t r = 0; r < rows; ++r)
-            std::ranges::copy(weights.bias, out.data() + r * vocabulary_);
-    multiplyTransposed<T>(
-        {input.data(), rows, hidden_}, {weights.weight.data(), vocabulary_, hidden_},
-        {out.data(), rows, vocabulary_}, weights.bias.empty() ? Accumulate::No : Accumulate::Yes);
+    for (std::size_t r = 0; r < rows && !weights.bias.empty(); ++r)
+        std::ranges::copy(weights.bias, out + r * vocabulary_);
+    multiply<T>({input.data(), rows, hidden_}, weightT_, {out, rows, vocabulary_},
+                weights.bias.empty() ? Accumulate::No : Accumulate::Yes);
+}
+
+template <class T>
+void SoftmaxLoss<T>::logits(const OutputWeights<T>& weights, std::span<const T> input,
+                            std::span<T> out) {
+    GRADLAB_CHECK(out.size() * hidden_ == input.size() * vocabulary_, out.size(), input.size());
+    packWeight(weights);
+    tileLogits(weights, input, out.data());
 }
 
 template <class T>
 double SoftmaxLoss<T>::loss(const OutputWeights<T>& weights, std::span<const T> input,
                             std::span<const std::int32_t> targets) {
     double total = 0.0;
+    packWeight(weights);
     const std::size_t most = std::min(tileRows(), targets.size());
     const std::span<T> tile = grow(tile_, most * vocabulary_);
     static_cast<void>(grow(rowLosses_, most));
     for (std::size_t first = 0; first < targets.size(); first += most) {
         const std::size_t rows = std::min(most, targets.size() - first);
-        logits(weights, input.subspan(first * hidden_, rows * hidden_),
-               tile.first(rows * vocabulary_));
+        tileLogits(weights, input.subspan(first * hidden_, rows * hidden_), tile.data());
         tileLosses(targets.subspan(first, rows), tile.data(), T{0});
         for (std::size_t r = 0; r < rows; ++r)
             total += rowLosses_[r];
@@ -113,6 +143,8 @@ double SoftmaxLoss<T>::lossAndGradient(const OutputWeights<T>& weights, std::spa
                                        const OutputGradients<T>& gradients,
                                        const std::stop_token& stop) {
     double total = 0.0;
+    packWeight(weights);
+    weight_.pack({weights.weight.data(), vocabulary_, hidden_});
     const std::size_t most = std::min(tileRows(), targets.size());
     const std::span<T> tile = grow(tile_, most * vocabulary_);
     static_cast<void>(grow(rowLosses_, most));
@@ -123,13 +155,14 @@ double SoftmaxLoss<T>::lossAndGradient(const OutputWeights<T>& weights, std::spa
             throw Cancelled();
         const std::size_t rows = std::min(most, targets.size() - first);
         const auto tileInput = input.subspan(first * hidden_, rows * hidden_);
-        logits(weights, tileInput, tile.first(rows * vocabulary_));
+        tileLogits(weights, tileInput, tile.data());
         tileLosses(targets.subspan(first, rows), tile.data(), scale);
         for (std::size_t r = 0; r < rows; ++r)
             total += rowLosses_[r];
-        multiply<T>({tile.data(), rows, vocabulary_}, {weights.weight.data(), vocabulary_, hidden_},
+        multiply<T>({tile.data(), rows, vocabulary_}, weight_,
                     {gradients.input.data() + first * hidden_, rows, hidden_}, Accumulate::No);
-        transposedMultiply<T>({tile.data(), rows, vocabulary_}, {tileInput.data(), rows, hidden_},
+        tileInput_.pack({tileInput.data(), rows, hidden_});
+        transposedMultiply<T>({tile.data(), rows, vocabulary_}, tileInput_,
                               {gradients.weight.data(), vocabulary_, hidden_},
                               first == 0 ? Accumulate::No : Accumulate::Yes);
         for (std::size_t r = 0; r < rows && !gradients.bias.empty(); ++r)

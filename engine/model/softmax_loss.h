@@ -9,6 +9,7 @@
 #pragma once
 
 #include "engine/core/aligned_buffer.h"
+#include "engine/model/matrix_product.h"
 
 #include <cstddef>
 #include <cstdint>
@@ -47,14 +48,19 @@ public:
                                          const OutputGradients<T>& gradients,
                                          const std::stop_token& stop);
     /// out (N×V).
-    void logits(const OutputWeights<T>& weights, std::span<const T> input, std::span<T> out) const;
+    void logits(const OutputWeights<T>& weights, std::span<const T> input, std::span<T> out);
 
 private:
+    void packWeight(const OutputWeights<T>& weights);
+    void tileLogits(const OutputWeights<T>& weights, std::span<const T> input, T* out) const;
     [[nodiscard]] std::size_t tileRows() const noexcept;
     void tileLosses(std::span<const std::int32_t> targets, T* tile, T gradientScale);
 
     std::size_t vocabulary_;
     std::size_t hidden_;
+    PackedMatrix<T> weightT_;         ///< H×V
+    PackedMatrix<T> weight_;          ///< V×H
+    PackedMatrix<T> tileInput_;       ///< tileRows×H
     AlignedBuffer<T> tile_;           ///< tileRows×V: logits, then P
     AlignedBuffer<double> rowLosses_; ///< tileRows
 };

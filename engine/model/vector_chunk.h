@@ -43,6 +43,10 @@ public:
     [[nodiscard]] VectorChunk logistic() const { return VectorChunk(values_.logistic()); }
     [[nodiscard]] VectorChunk tanh() const { return VectorChunk(values_.tanh()); }
     [[nodiscard]] VectorChunk exp() const { return VectorChunk(values_.exp()); }
+    /// Element by element; which operand a NaN yields to is not defined.
+    [[nodiscard]] VectorChunk max(const VectorChunk& other) const {
+        return VectorChunk(values_.max(other.values_));
+    }
     friend VectorChunk operator+(const VectorChunk& a, const VectorChunk& b) {
         return VectorChunk(a.values_ + b.values_);
     }

@@ -154,6 +154,23 @@ std::vector<AxisTick> powerOfTwoTicks(AxisRange range, int exponentStep) {
     return ticks;
 }
 
+/// Tenths and tens of seconds, then of minutes, then of hours: "30 s", "1 min", never "1.67 min".
+std::vector<AxisTick> clockTicks(AxisRange range, std::span<const double> factors) {
+    struct Part {
+        double unit;
+        double below;
+    };
+    std::vector<AxisTick> ticks;
+    for (const Part part : {Part{1.0, 60.0}, Part{60.0, 3600.0}, Part{3600.0, range.to * 2.0}})
+        for (int power = part.unit > 1.0 ? 0 : -9; power <= 9; ++power)
+            for (const double factor : factors) {
+                const double value = factor * std::pow(10.0, power) * part.unit;
+                if (value < part.below * (1 - 1e-9) && inside(range, value))
+                    ticks.push_back({value, formatValue(value, ValueKind::Seconds)});
+            }
+    return ticks;
+}
+
 /// From many ticks to few: whoever chooses takes the first that fits.
 std::vector<std::vector<AxisTick>> logCandidates(AxisRange range, ValueKind kind) {
     constexpr std::array kFine{1.0, 1.2, 1.5, 2.0, 2.5, 3.0, 3.5, 4.0, 5.0, 6.0, 7.0, 8.0, 9.0};
@@ -167,6 +184,8 @@ std::vector<std::vector<AxisTick>> logCandidates(AxisRange range, ValueKind kind
             candidates.push_back(powerOfTwoTicks(range, step));
         return candidates;
     }
+    if (kind == ValueKind::Seconds)
+        return {clockTicks(range, k125), clockTicks(range, k13), clockTicks(range, kOne)};
     std::vector<std::vector<AxisTick>> candidates{
         decadeTicks(range, kind, kFine, 1), decadeTicks(range, kind, kMedium, 1),
         decadeTicks(range, kind, k125, 1), decadeTicks(range, kind, k13, 1)};
@@ -244,7 +263,7 @@ std::vector<AxisTick> logTicks(AxisRange range, int count, ValueKind kind) {
     // Narrower than any set: linear ticks, closer together until two are inside.
     for (int more = std::max(2, count); ticks.size() < 2 && more < 64; more *= 2)
         ticks = linearTicks(range, more, kind);
-    if (kind != ValueKind::Bytes)
+    if (kind == ValueKind::Number || kind == ValueKind::Share)
         addMinorTicks(ticks, range);
     std::sort(ticks.begin(), ticks.end(),
               [](const AxisTick& a, const AxisTick& b) { return a.value < b.value; });

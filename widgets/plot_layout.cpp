@@ -59,7 +59,9 @@ private:
     void placeBorderMarks();
     void addBorderMark(std::vector<double>& taken, double x, BorderMark::Kind kind,
                        const QColor& colour);
+    void placeEventText(PlotLabel& label, const QString& text);
     [[nodiscard]] bool isFree(const QRectF& box) const;
+    [[nodiscard]] bool isCrossed(const QRectF& box, const PlotLine* except) const;
 
     const PlotContent& content_;
     const Theme& theme_;
@@ -186,15 +188,7 @@ bool Layouter::placeAtItsEnd(PlotLabel& label, const PlotLine& own) {
                          lineHeight());
         if (!isFree(box))
             continue;
-        const bool crossed =
-            std::any_of(content_.lines.begin(), content_.lines.end(), [&](const PlotLine& line) {
-                return &line != &own && std::any_of(line.points.begin(), line.points.end(),
-                                                    [&](const PlotPoint& point) {
-                                                        return box.contains(result_.mapX(point.x),
-                                                                            result_.mapY(point.y));
-                                                    });
-            });
-        if (crossed)
+        if (isCrossed(box, &own))
             continue;
         label.box = box;
         taken_.push_back(box);
@@ -226,6 +220,15 @@ void Layouter::placeInMargin(std::vector<PlotLabel> labels) {
     }
 }
 
+bool Layouter::isCrossed(const QRectF& box, const PlotLine* except) const {
+    const auto inBox = [&](const PlotPoint& point) {
+        return box.contains(result_.mapX(point.x), result_.mapY(point.y));
+    };
+    return std::any_of(content_.lines.begin(), content_.lines.end(), [&](const PlotLine& line) {
+        return &line != except && std::any_of(line.points.begin(), line.points.end(), inBox);
+    });
+}
+
 bool Layouter::isFree(const QRectF& box) const {
     return result_.plot.contains(box) &&
            std::none_of(taken_.begin(), taken_.end(),
@@ -233,40 +236,57 @@ bool Layouter::isFree(const QRectF& box) const {
 }
 
 void Layouter::placeEvents() {
-    constexpr int kRows = 4;
     for (const EventMark& event : content_.events) {
-        const double at = result_.mapX(event.x);
-        PlotLabel label{{}, {}, event.colour, at};
-        const double wide = width(event.text);
-        for (int row = 0; row < kRows && label.text.isEmpty(); ++row) {
-            const double y = result_.plot.top() + 2.0 + row * lineHeight();
-            for (const double x : {at + kPad, at - kPad - wide}) {
-                const QRectF box(x, y, wide, lineHeight());
-                if (!label.text.isEmpty() || !isFree(box))
-                    continue;
-                label.text = event.text;
-                label.box = box;
-                taken_.push_back(box);
-            }
-        }
+        PlotLabel label{{}, {}, event.colour, result_.mapX(event.x), {}};
+        const double room =
+            std::max(result_.plot.right() - label.anchor, label.anchor - result_.plot.left()) -
+            2 * kPad;
+        // Text that is cut to less than half says nothing.
+        const QString text = metrics_.elidedText(event.text, Qt::ElideRight, room);
+        if (width(text) > 0.5 * width(event.text))
+            placeEventText(label, text);
         result_.eventLabels.push_back(label);
     }
 }
 
+void Layouter::placeEventText(PlotLabel& label, const QString& text) {
+    constexpr int kRows = 4;
+    const double wide = width(text);
+    for (int row = 0; row < kRows; ++row)
+        for (const double x : {label.anchor + kPad, label.anchor - kPad - wide}) {
+            const QRectF box(x, result_.plot.top() + 2.0 + row * lineHeight(), wide, lineHeight());
+            if (!isFree(box))
+                continue;
+            label.text = text;
+            label.box = box;
+            taken_.push_back(box);
+            return;
+        }
+}
+
+/// Left before right, above before below, and rather where no line passes.
 void Layouter::placeReferences() {
     for (const ReferenceLine& reference : content_.references) {
         const double at = result_.mapY(reference.y);
         const double wide = width(reference.text);
-        PlotLabel label{{}, {}, {}, at};
-        for (const double x : {result_.plot.left() + kPad, result_.plot.right() - wide - kPad})
+        const double most = result_.plot.width() - wide - 2 * kPad;
+        PlotLabel label{{}, {}, {}, at, {}};
+        std::optional<QRectF> found;
+        bool clear = false;
+        for (const double part : {0.0, 1.0, 0.33, 0.67})
             for (const double y : {at - lineHeight() - 1.0, at + 1.0}) {
-                const QRectF box(x, y, wide, lineHeight());
-                if (!label.text.isEmpty() || !isFree(box))
+                const QRectF box(result_.plot.left() + kPad + part * most, y, wide, lineHeight());
+                if (clear || !isFree(box))
                     continue;
-                label.text = reference.text;
-                label.box = box;
-                taken_.push_back(box);
+                clear = !isCrossed(box, nullptr);
+                if (clear || !found)
+                    found = box;
             }
+        if (found) {
+            label.text = reference.text;
+            label.box = *found;
+            taken_.push_back(*found);
+        }
         result_.referenceLabels.push_back(label);
     }
 }

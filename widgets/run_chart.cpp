@@ -12,6 +12,7 @@ namespace {
 constexpr std::size_t kPointsPerLine = 1000;
 constexpr std::size_t kPointsOfMany = 500;
 constexpr std::size_t kManyRuns = 4;
+constexpr int kRoomForTwo = 32;    ///< in text heights
 constexpr double kLogSpread = 8.0; ///< ratio of the runs' ends from which on x is logarithmic
 
 ValueKind kindOf(XAxis axis) {
@@ -98,6 +99,10 @@ std::size_t RunChart::pointsPerLine() const {
     const auto shown = static_cast<std::size_t>(
         std::count_if(runs_.begin(), runs_.end(), [](const RunInfo& run) { return run.visible; }));
     return shown > kManyRuns ? kPointsOfMany : kPointsPerLine;
+}
+
+bool RunChart::hasRoomForTwo() const {
+    return width() >= kRoomForTwo * theme_.textPixels;
 }
 
 PlotLine RunChart::line(const RunInfo& run, Metric metric, bool thick, const QString& label) const {

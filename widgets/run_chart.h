@@ -53,6 +53,8 @@ protected:
     /// One line of tooltip for each shown run that has got as far as x.
     [[nodiscard]] HoverText hoverText(double x, Metric dot,
                                       const std::function<QString(const RunInfo&)>& text) const;
+    /// Whether the chart is wide enough for two plots in the theme's type.
+    [[nodiscard]] bool hasRoomForTwo() const;
     /// Visible runs that have data.
     [[nodiscard]] RunList shownRuns() const;
     void showEvent(QShowEvent* event) override;

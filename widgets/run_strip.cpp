@@ -127,43 +127,48 @@ void RunStrip::text(QPainter& painter, const QRectF& box, int pixels, bool bold,
         textBoxes_.push_back(box);
 }
 
+/// Name over the number, facts to their right; in a narrow card the name takes the whole first line
+/// and the network's share is left to the chart.
 void RunStrip::paintCard(QPainter& painter, const Card& card, const QRectF& box) {
     const double bar = theme_.textPixels * 0.5;
     painter.fillRect(QRectF(box.left() + kPad, box.top() + kPad, bar, box.height() - 2 * kPad),
                      card.colour);
     const QRectF inside = box.adjusted(kPad + bar + kPad, kPad, -kPad, -kPad);
     const QFontMetricsF name(theme_.font(theme_.titlePixels, true));
-    const QFontMetricsF big(theme_.font(theme_.bigPixels, true));
     const QFontMetricsF small(theme_.font(theme_.textPixels));
-    const double numberWidth = std::ceil(big.horizontalAdvance(card.perplexity)) + 2.0;
+    const double number =
+        std::ceil(
+            QFontMetricsF(theme_.font(theme_.bigPixels, true)).horizontalAdvance(card.perplexity)) +
+        2.0;
+    const double kind = std::ceil(small.horizontalAdvance(card.perplexityKind)) + 2.0;
     const double facts =
         std::ceil(std::max({small.horizontalAdvance(card.bytes), small.horizontalAdvance(card.time),
                             small.horizontalAdvance(card.network)})) +
         2.0;
-    const double kindWidth = std::ceil(small.horizontalAdvance(card.perplexityKind)) + 2.0;
-    const double wanted = std::max(std::ceil(name.horizontalAdvance(card.name)) + 2.0,
-                                   numberWidth + kPad + kindWidth);
-    const double left = std::min(wanted, std::max(numberWidth, inside.width() - facts - 2 * kPad));
-
-    text(painter, {inside.left(), inside.top(), left, name.height()}, theme_.titlePixels, true,
-         theme_.text, card.name);
-    const double numberTop = inside.top() + name.height();
-    text(painter,
-         {inside.left(), numberTop, std::min(numberWidth, left), inside.bottom() - numberTop},
+    const double left =
+        std::max(std::ceil(name.horizontalAdvance(card.name)) + 2.0, number + kPad + kind);
+    const bool roomy = left + 2 * kPad + facts <= inside.width();
+    const double top = inside.top() + name.height();
+    text(painter, {inside.left(), inside.top(), roomy ? left : inside.width(), name.height()},
+         theme_.titlePixels, true, theme_.text, card.name);
+    text(painter, {inside.left(), top, std::min(number, inside.width()), inside.bottom() - top},
          theme_.bigPixels, true, theme_.text, card.perplexity);
-    if (numberWidth + kPad + kindWidth <= left)
-        text(
-            painter,
-            {inside.left() + numberWidth + kPad, numberTop, kindWidth, inside.bottom() - numberTop},
-            theme_.textPixels, false, theme_.mutedText, card.perplexityKind);
-    const double line = inside.height() / 3;
-    double top = inside.top();
-    for (const QString& fact : {card.bytes, card.time, card.network}) {
-        const double x = inside.left() + left + 2 * kPad;
-        text(painter, {x, top, std::max(0.0, inside.right() - x), line}, theme_.textPixels, false,
-             theme_.text, fact);
-        top += line;
-    }
+    if (roomy)
+        text(painter, {inside.left() + number + kPad, top, kind, inside.bottom() - top},
+             theme_.textPixels, false, theme_.mutedText, card.perplexityKind);
+    const double x = inside.left() + (roomy ? left : number) + 2 * kPad;
+    const QRectF room(x, roomy ? inside.top() : top, std::max(0.0, inside.right() - x),
+                      inside.bottom() - (roomy ? inside.top() : top));
+    paintFacts(painter, room,
+               roomy ? QStringList{card.bytes, card.time, card.network}
+                     : QStringList{card.bytes, card.time});
+}
+
+void RunStrip::paintFacts(QPainter& painter, const QRectF& room, const QStringList& facts) {
+    const double line = room.height() / static_cast<double>(facts.size());
+    for (qsizetype i = 0; i < facts.size(); ++i)
+        text(painter, {room.left(), room.top() + static_cast<double>(i) * line, room.width(), line},
+             theme_.textPixels, false, theme_.text, facts[i]);
 }
 
 void RunStrip::paintEvent(QPaintEvent* /*event*/) {

@@ -8,6 +8,7 @@
 #include "widgets/spoken_summary.h"
 #include "widgets/theme.h"
 
+#include <QStringList>
 #include <QWidget>
 
 namespace gradlab::widgets {
@@ -51,6 +52,7 @@ private:
     [[nodiscard]] std::size_t shownCards() const;
     [[nodiscard]] QRectF cardBox(std::size_t index) const;
     void paintCard(QPainter& painter, const Card& card, const QRectF& box);
+    void paintFacts(QPainter& painter, const QRectF& room, const QStringList& facts);
     void text(QPainter& painter, const QRectF& box, int pixels, bool bold, const QColor& colour,
               const QString& text);
 

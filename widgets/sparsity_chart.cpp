@@ -69,7 +69,18 @@ void SparsityChart::redraw() {
     kept_->setSummary(tr("Energy kept: %1").arg(words.join(QStringLiteral(", "))));
 }
 
+/// Two plots side by side need room; a narrow chart shows the one that tells more.
+void SparsityChart::chooseRoom() {
+    waiting_->setVisible(hasRoomForTwo());
+}
+
+void SparsityChart::resizeEvent(QResizeEvent* event) {
+    RunChart::resizeEvent(event);
+    chooseRoom();
+}
+
 void SparsityChart::applyTheme() {
+    chooseRoom();
     kept_->setTheme(theme());
     waiting_->setTheme(theme());
 }

@@ -15,7 +15,8 @@ namespace gradlab::widgets {
 namespace {
 
 constexpr double kPad = 4.0;
-constexpr double kLabelShare = 0.3; ///< of the width, at most
+constexpr double kTightest = 0.95;   ///< of a text line: the least height of a row
+constexpr double kLabelShare = 0.34; ///< of the width, at most
 
 double valueOf(const BarPart& part) {
     return std::isfinite(part.value) && part.value > 0.0 ? part.value : 0.0;
@@ -88,8 +89,14 @@ double StackedBars::headerHeight() const {
 }
 
 void StackedBars::chooseRows() {
-    const double room = height() - headerHeight() - (note_.isEmpty() ? 0.0 : lineHeight()) - kPad;
-    const auto fit = static_cast<std::size_t>(std::max(1.0, std::floor(room / lineHeight())));
+    const double least = lineHeight() * kTightest;
+    const double whole = height() - headerHeight() - kPad;
+    const double withNote = whole - (note_.isEmpty() ? 0.0 : lineHeight());
+    // The note gives way before the thin bars do.
+    const auto rows = static_cast<double>(rows_.size());
+    noteShown_ = rows * least <= withNote || rows * least > whole;
+    const double room = noteShown_ ? withNote : whole;
+    const auto fit = static_cast<std::size_t>(std::max(1.0, std::floor(room / least)));
     const bool all = rows_.size() <= fit;
     shown_.clear();
     lines_.clear();
@@ -130,8 +137,9 @@ void StackedBars::paintHeader(QPainter& painter) {
          Qt::AlignLeft | Qt::AlignVCenter, title_, theme_.text);
     painter.setFont(theme_.font(theme_.textPixels));
     paintKeys(painter);
-    text(painter, {kPad, height() - lineHeight() - 1, width() - 2 * kPad, lineHeight()},
-         Qt::AlignLeft | Qt::AlignVCenter, note_, theme_.mutedText);
+    if (noteShown_)
+        text(painter, {kPad, height() - lineHeight() - 1, width() - 2 * kPad, lineHeight()},
+             Qt::AlignLeft | Qt::AlignVCenter, note_, theme_.mutedText);
 }
 
 /// Names of the parts that occur, in the order of the bars.

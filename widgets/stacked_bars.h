@@ -67,6 +67,7 @@ private:
     ValueKind kind_ = ValueKind::Seconds;
     std::vector<const BarRow*> shown_; ///< into rows_
     std::vector<QRectF> lines_;        ///< of shown_
+    bool noteShown_ = true;
     double labelWidth_ = 0.0;
     double valueWidth_ = 0.0;
     double largest_ = 0.0;

@@ -23,7 +23,7 @@ TimeChart::TimeChart(QWidget* parent) : RunChart(parent), bars_(new StackedBars(
     auto* column = new QVBoxLayout(this);
     column->setContentsMargins(0, 0, 0, 0);
     column->addWidget(bars_);
-    bars_->setTitle(tr("Time of a step: modelled cluster, and here (thin)"));
+    bars_->setTitle(tr("Step time, modelled cluster"));
 }
 
 std::vector<BarPart> TimeChart::parts(const StepParts& step) const {
@@ -49,8 +49,7 @@ void TimeChart::redraw() {
     }
     const bool cpuTime = std::any_of(runs.begin(), runs.end(),
                                      [](const RunInfo& run) { return run.series->cpuTimeShown(); });
-    bars_->setNote(cpuTime ? tr("More workers than cores: the cluster's bars are CPU time")
-                           : QString());
+    bars_->setNote(cpuTime ? tr("CPU time: more workers than cores") : QString());
     bars_->setSummary(
         tr("Time of a step on the modelled cluster: %1").arg(words.join(QStringLiteral("; "))));
     bars_->setRows(std::move(rows), ValueKind::Seconds);

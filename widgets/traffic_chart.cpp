@@ -72,7 +72,18 @@ void TrafficChart::redraw() {
     total_->setSummary(tr("Bytes in total: %1").arg(words.join(QStringLiteral(", "))));
 }
 
+/// Two plots side by side need room; a narrow chart shows the one that tells more.
+void TrafficChart::chooseRoom() {
+    perStep_->setVisible(hasRoomForTwo());
+}
+
+void TrafficChart::resizeEvent(QResizeEvent* event) {
+    RunChart::resizeEvent(event);
+    chooseRoom();
+}
+
 void TrafficChart::applyTheme() {
+    chooseRoom();
     perStep_->setTheme(theme());
     total_->setTheme(theme());
 }

@@ -16,8 +16,10 @@ public:
 protected:
     void redraw() override;
     void applyTheme() override;
+    void resizeEvent(QResizeEvent* event) override;
 
 private:
+    void chooseRoom();
     [[nodiscard]] PlotLine denseLine(const RunInfo& run, Metric metric) const;
 
     PlotWidget* perStep_;

@@ -117,6 +117,8 @@ void TestAxisTicks::logLabels_data() {
     row(11.62, 12.31, ValueKind::Number, "11.8|12|12.2|");
     row(1, 1e6, ValueKind::Number, "1|10|100|1000|10k|100k|1M|");
     row(1e-4, 1, ValueKind::Share, "0.01 %|0.1 %|1 %|10 %|100 %|");
+    row(0.02, 140, ValueKind::Seconds, "100 ms|1 s|10 s|1 min|");
+    row(2, 9000, ValueKind::Seconds, "10 s|1 min|10 min|1 h|");
     row(4000, 400000, ValueKind::Bytes, "4 KiB|8 KiB|16 KiB|32 KiB|64 KiB|128 KiB|256 KiB|");
     row(4096, 3e9, ValueKind::Bytes, "32 KiB|1 MiB|32 MiB|1 GiB|");
 }

@@ -17,7 +17,7 @@ namespace {
 
 constexpr double kPad = 6.0;
 constexpr double kWidestCard = 30.0; ///< in text heights
-constexpr double kNarrowestCard = 15.0;
+constexpr double kNarrowestCard = 18.0;
 
 QString value(double number, ValueKind kind, int digits) {
     return QString::fromStdString(formatValue(number, kind, digits));

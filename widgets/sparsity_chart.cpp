@@ -25,7 +25,7 @@ SparsityChart::SparsityChart(QWidget* parent)
     row->setSpacing(2);
     row->addWidget(kept_);
     row->addWidget(waiting_);
-    kept_->setTitle(tr("Kept energy (elements thin)"));
+    kept_->setTitle(tr("Kept energy (thin: share)"));
     kept_->setYAxis(ValueKind::Share, true);
     kept_->setHoverProvider([this](double x) {
         return hoverText(x, Metric::EnergyKept, [this, x](const RunInfo& run) {

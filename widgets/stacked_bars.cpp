@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 
 namespace gradlab::widgets {
 
@@ -142,35 +143,53 @@ void StackedBars::paintHeader(QPainter& painter) {
              Qt::AlignLeft | Qt::AlignVCenter, note_, theme_.mutedText);
 }
 
-/// Names of the parts that occur, in the order of the bars.
+/// The parts to name: all that occur, or the largest that fit into one line.
+std::vector<std::size_t> StackedBars::keyParts(const QFontMetricsF& metrics) const {
+    std::vector<double> largest(rows_.front().parts.size(), 0.0);
+    for (const BarRow& row : rows_)
+        for (std::size_t part = 0; part < std::min(largest.size(), row.parts.size()); ++part)
+            largest[part] = std::max(largest[part], valueOf(row.parts[part]));
+    std::vector<std::size_t> order(largest.size());
+    std::iota(order.begin(), order.end(), std::size_t{0});
+    std::stable_sort(order.begin(), order.end(),
+                     [&](std::size_t a, std::size_t b) { return largest[a] > largest[b]; });
+    std::vector<std::size_t> chosen;
+    double room = width() - kPad;
+    for (const std::size_t part : order) {
+        room -= keyWidth(metrics, rows_.front().parts[part]);
+        if (largest[part] > 0.0 && room >= 0.0)
+            chosen.push_back(part);
+    }
+    std::sort(chosen.begin(), chosen.end());
+    return chosen;
+}
+
+double StackedBars::keyWidth(const QFontMetricsF& metrics, const BarPart& part) const {
+    return swatch() + 3 * kPad + std::ceil(metrics.horizontalAdvance(part.name)) + 1.0;
+}
+
 void StackedBars::paintKeys(QPainter& painter) {
     if (rows_.empty())
         return;
     const QFontMetricsF metrics(painter.font());
     const double y = headerHeight() - kPad - lineHeight();
     double x = kPad;
-    const double swatch = theme_.textPixels * 0.6;
-    for (std::size_t part = 0; part < rows_.front().parts.size(); ++part) {
+    for (const std::size_t part : keyParts(metrics)) {
         const BarPart& key = rows_.front().parts[part];
-        const bool occurs = std::any_of(rows_.begin(), rows_.end(), [&](const BarRow& row) {
-            return part < row.parts.size() && valueOf(row.parts[part]) > 0.0;
-        });
-        const double wide = metrics.horizontalAdvance(key.name) + 1.0;
-        if (!occurs || x + swatch + kPad + wide > width())
-            continue;
-        painter.fillRect(QRectF(x, y + (lineHeight() - swatch) / 2, swatch, swatch), key.colour);
-        text(painter, {x + swatch + kPad, y, wide, lineHeight()}, Qt::AlignLeft | Qt::AlignVCenter,
-             key.name, theme_.mutedText);
-        x += swatch + wide + 3 * kPad;
+        const double wide = keyWidth(metrics, key);
+        painter.fillRect(QRectF(x, y + (lineHeight() - swatch()) / 2, swatch(), swatch()),
+                         key.colour);
+        text(painter, {x + swatch() + kPad, y, wide - swatch() - 3 * kPad, lineHeight()},
+             Qt::AlignLeft | Qt::AlignVCenter, key.name, theme_.mutedText);
+        x += wide;
     }
 }
 
 void StackedBars::paintRow(QPainter& painter, const BarRow& row, const QRectF& line) {
-    const double swatch = row.colour.isValid() ? theme_.textPixels * 0.6 : 0.0;
     if (row.colour.isValid())
-        painter.fillRect(QRectF(line.left(), line.center().y() - swatch / 2, swatch, swatch),
+        painter.fillRect(QRectF(line.left(), line.center().y() - swatch() / 2, swatch(), swatch()),
                          row.colour);
-    const double indent = theme_.textPixels * 0.6 + kPad;
+    const double indent = swatch() + kPad;
     text(painter, {line.left() + indent, line.top(), labelWidth_ - indent, line.height()},
          Qt::AlignLeft | Qt::AlignVCenter, row.label, row.slim ? theme_.mutedText : theme_.text);
 

@@ -12,6 +12,8 @@
 
 #include <vector>
 
+class QFontMetricsF;
+
 namespace gradlab::widgets {
 
 struct BarPart {
@@ -52,6 +54,9 @@ protected:
 private:
     void paintHeader(QPainter& painter);
     void paintKeys(QPainter& painter);
+    [[nodiscard]] std::vector<std::size_t> keyParts(const QFontMetricsF& metrics) const;
+    [[nodiscard]] double keyWidth(const QFontMetricsF& metrics, const BarPart& part) const;
+    [[nodiscard]] double swatch() const { return theme_.textPixels * 0.6; }
     void paintRow(QPainter& painter, const BarRow& row, const QRectF& line);
     void text(QPainter& painter, const QRectF& box, int flags, const QString& text,
               const QColor& colour);

@@ -31,7 +31,7 @@ std::vector<BarPart> TimeChart::parts(const StepParts& step) const {
             {tr("compression"), theme().compression, step.compression},
             {tr("server"), theme().server, step.server},
             {tr("network"), theme().network, step.network},
-            {tr("sharing the cores"), theme().turn, step.turn}};
+            {tr("sharing cores"), theme().turn, step.turn}};
 }
 
 void TimeChart::redraw() {

@@ -48,16 +48,27 @@ using WorkerContent = std::vector<UnitContent<T>>;
 
 enum class Kinds { Sparse, Dense, Mixed };
 
+/// Of several magnitudes and with full mantissas, so that sums round and their order shows. A
+/// congruential step (Knuth's MMIX) instead of a Philox block: dense contents are large.
+template <class T>
+T nextValue(std::uint64_t& state) {
+    state = state * 6364136223846793005U + 1442695040888963407U;
+    const auto word = static_cast<std::uint32_t>(state >> 32U);
+    const T mantissa = static_cast<T>(static_cast<std::int32_t>(word)) * T{0x1p-31};
+    return mantissa / static_cast<T>(1U + (state >> 28U & 15U));
+}
+
 template <class T>
 UnitContent<T> randomUnit(std::size_t size, bool sparse, engine::RandomStream& random) {
     UnitContent<T> content;
     content.sparse = sparse;
-    for (std::size_t i = 0; i < size; ++i)
-        if (!sparse || random.below(50) == 0) {
-            if (sparse)
-                content.indices.push_back(static_cast<std::uint32_t>(i));
-            content.values.push_back(static_cast<T>(random.normal()));
-        }
+    std::uint64_t state = random.word();
+    for (std::size_t i = sparse ? random.below(99) : 0; i < size;
+         i += sparse ? 1 + random.below(99) : 1) {
+        if (sparse)
+            content.indices.push_back(static_cast<std::uint32_t>(i));
+        content.values.push_back(nextValue<T>(state));
+    }
     return content;
 }
 

@@ -4,6 +4,7 @@
 
 #include "engine/core/errors.h"
 
+#include <algorithm>
 #include <iostream>
 
 namespace gradlab::app {
@@ -17,6 +18,20 @@ std::string oneLine(std::string text) {
             c = ' ';
     }
     return text;
+}
+
+/// "<what is wrong>: step 7, tensor lstm.weight_ih_l0; <what to do>".
+std::string withStepAndTensor(const engine::NumericError& error) {
+    std::string message = error.what();
+    if (message.find("; ") == std::string::npos)
+        message += "; lower the learning rate";
+    if (message.find(": step ") != std::string::npos)
+        return message;
+    std::string where = ": step " + std::to_string(error.step());
+    if (!error.tensor().empty())
+        where += ", tensor " + error.tensor();
+    message.insert(message.find("; "), where);
+    return message;
 }
 
 } // namespace
@@ -33,7 +48,7 @@ ProgramError describeProgramError(const std::exception_ptr& error) {
     } catch (const engine::ProtocolError& e) {
         return {e.what(), kExitWorkers};
     } catch (const engine::NumericError& e) {
-        return {e.what(), kExitNumbers};
+        return {withStepAndTensor(e), kExitNumbers};
     } catch (const std::bad_alloc&) {
         return {"out of memory: the model or its batch; give a smaller --hidden, --batch or --bptt",
                 kExitExperiment};

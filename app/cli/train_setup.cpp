@@ -40,11 +40,14 @@ void requireWritableFile(const std::string& option, const fs::path& file) {
                                       "; give a file in a folder that exists and may be written");
 }
 
-void requireConsistent(const TrainArguments& arguments, std::size_t members) {
-    if (!arguments.resume.empty() && (!arguments.file.empty() || !arguments.out.empty()))
+void requireNothingBesideResume(const TrainArguments& arguments) {
+    if (!arguments.file.empty() || !arguments.out.empty())
         throw ExperimentError("", "a resumed run has its experiment and folder: --resume " +
                                       arguments.resume +
                                       "; leave out the experiment's file and --out");
+}
+
+void requireConsistent(const TrainArguments& arguments, std::size_t members) {
     if (members > 1 && !arguments.log.empty())
         throw ExperimentError("", "one log for " + std::to_string(members) +
                                       " experiments: --log " + arguments.log +
@@ -96,6 +99,7 @@ TrainSetup prepareNew(const TrainArguments& arguments,
 
 TrainSetup prepareResumed(const TrainArguments& arguments,
                           const std::vector<FieldOverride>& overrides) {
+    requireNothingBesideResume(arguments);
     const auto points = engine::findResumePoints(arguments.resume);
     requireConsistent(arguments, points.size());
     TrainSetup setup;

@@ -48,8 +48,8 @@ constexpr std::array<TypeRow, 7> kTypes = {{{TensorType::F64, "F64", 8},
 
 /// Says where: header bytes count from the file's start.
 [[noreturn]] void reject(const std::string& file, std::size_t byte, const std::string& what) {
-    throw DataError("not a valid safetensors file: " + file + " byte " + std::to_string(byte) +
-                    ": " + what);
+    throw DataError("not a valid safetensors file (" + what + "): " + file + " byte " +
+                    std::to_string(byte) + "; give a file that is complete");
 }
 
 /// Parses the header and refuses what nlohmann accepts silently: repeated keys and deep nesting.

@@ -13,6 +13,7 @@
 
 #include <QApplication>
 #include <QCloseEvent>
+#include <QDockWidget>
 #include <QDragEnterEvent>
 #include <QLabel>
 #include <QMessageBox>
@@ -59,7 +60,9 @@ MainWindow::MainWindow(WindowServices services, const WindowOptions& options, QW
     applyTheme();
     updateActions();
     for (const std::filesystem::path& folder : options.runFolders)
-        openRunFolder(folder);
+        openPath(QString::fromStdString(folder.string()));
+    if (!options.runFolders.empty())
+        panelDock_->hide();
     qApp->installEventFilter(this);
 }
 

@@ -2,11 +2,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Opening and saving: experiments, run folders, pictures, text for the clipboard.
 #include "app/chart_board.h"
+#include "app/cli/program_error.h"
 #include "app/experiment_panel.h"
 #include "app/main_window.h"
 #include "app/recorded_run.h"
 #include "app/run_collection.h"
-#include "app/run_error.h"
 #include "engine/core/version.h"
 #include "engine/training/experiment_schema.h"
 #include "widgets/experiment_form.h"
@@ -83,7 +83,7 @@ void MainWindow::openPath(const QString& path) {
         panel_->setExperiments(experiments);
         panelDock_->show();
     } catch (const std::exception&) {
-        const RunError error = describeError(std::current_exception());
+        const ProgramError error = describeProgramError(std::current_exception());
         banner_->showMessage(Severity::Error, QString::fromStdString(error.message));
     }
 }

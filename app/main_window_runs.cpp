@@ -5,7 +5,6 @@
 #include "app/experiment_panel.h"
 #include "app/main_window.h"
 #include "app/run_collection.h"
-#include "app/run_error.h"
 #include "app/tuning_bar.h"
 #include "engine/core/errors.h"
 #include "widgets/experiment_form.h"

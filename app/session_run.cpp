@@ -3,6 +3,8 @@
 // Run folders and member lists of a session's run; commands are TrainingSession's.
 #include "app/session_run.h"
 
+#include "engine/metrics/run_folder.h"
+
 namespace gradlab::app {
 
 void SessionSink::record(const engine::Record& record) {
@@ -14,6 +16,17 @@ void SessionSink::record(const engine::Record& record) {
 void SessionSink::flush() {
     if (log)
         log->flush();
+}
+
+void SessionRun::openFolders(const std::filesystem::path& folder) {
+    std::vector<engine::Experiment> race;
+    for (const auto& member : members)
+        race.push_back(member->experiment);
+    auto folders = engine::newRunFolders(folder, race);
+    for (std::size_t i = 0; i < members.size(); ++i) {
+        members[i]->options.checkpointFolder = folders[i]->checkpoints();
+        members[i]->sink.log = std::move(folders[i]);
+    }
 }
 
 std::vector<engine::RunMember> SessionRun::memberList() const {

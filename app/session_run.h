@@ -41,6 +41,7 @@ struct SessionMember {
 struct SessionRun {
     std::uint64_t number = 0;
     std::vector<std::unique_ptr<SessionMember>> members;
+    bool started = false;
     std::atomic<bool> statePending = false;   ///< a queued call will look at the state
     std::unique_ptr<engine::TrainingRun> run; ///< last: its thread uses everything above
 

@@ -3,7 +3,7 @@
 // Commands, state and script of the run that is on. training_session_records.cpp moves its records.
 #include "app/training_session.h"
 
-#include "app/run_error.h"
+#include "app/cli/program_error.h"
 #include "app/session_run.h"
 
 namespace gradlab::app {
@@ -72,6 +72,7 @@ void TrainingSession::start() {
     if (!current_ || state_ != RunState::Idle)
         return;
     timer_.start();
+    current_->started = true;
     current_->run->start();
     checkState(current_->number);
 }
@@ -94,6 +95,7 @@ void TrainingSession::stepOnce() {
     if (!current_ || (!isActive() && state_ != RunState::Idle))
         return;
     timer_.start();
+    current_->started = true;
     current_->run->stepOnce();
     checkState(current_->number);
 }
@@ -139,7 +141,9 @@ void TrainingSession::checkState(std::uint64_t runNumber) {
     if (!current_ || current_->number != runNumber)
         return;
     current_->statePending.store(false); // before reading: a later change queues another call
-    const RunState state = current_->run->state();
+    RunState state = current_->run->state();
+    if (state == RunState::Idle && current_->started)
+        state = RunState::Loading; // its thread has not said so yet
     if (state == RunState::Finished || state == RunState::Failed)
         return; // tick() publishes it after the last records
     publish(state);
@@ -154,7 +158,7 @@ void TrainingSession::publish(RunState state) {
 
 void TrainingSession::publishEnd(RunState state) {
     if (state == RunState::Failed) {
-        const RunError error = describeError(current_->run->error());
+        const ProgramError error = describeProgramError(current_->run->error());
         exitCode_ = error.exitCode;
         Q_EMIT failed(QString::fromStdString(error.message), error.exitCode);
     }

@@ -4,7 +4,7 @@
 // as everywhere.
 #include "app/window_options.h"
 
-#include "app/run_error.h"
+#include "app/cli/program_error.h"
 #include "engine/core/errors.h"
 #include "engine/core/version.h"
 #include "engine/training/experiment_schema.h"
@@ -163,7 +163,7 @@ WindowCommand readCommandLine(int argc, const char* const* argv) {
     } catch (const CLI::ParseError& error) {
         return ended(2, "gradlab: " + firstLine(error.what()) + "; see gradlab --help\n");
     } catch (const std::exception&) {
-        const RunError error = describeError(std::current_exception());
+        const ProgramError error = describeProgramError(std::current_exception());
         return ended(error.exitCode, "gradlab: " + error.message + "\n");
     }
     return command;

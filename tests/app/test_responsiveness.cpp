@@ -1,0 +1,104 @@
+// SPDX-FileCopyrightText: Gradient Lab contributors
+// SPDX-License-Identifier: GPL-3.0-or-later
+// A run that is much faster than the screen: the GUI thread's event loop is watched by a heartbeat
+// while thousands of steps arrive and every chart draws them. GRADLAB_SOAK_STEPS asks for more
+// steps than the default.
+#include "app/chart_board.h"
+#include "app/main_window.h"
+#include "app/run_collection.h"
+#include "tests/support/small_run.h"
+
+#include <QElapsedTimer>
+#include <QFile>
+#include <QStandardPaths>
+#include <QTest>
+#include <QTimer>
+
+#include <algorithm>
+
+using namespace gradlab;
+using engine::RunState;
+
+namespace {
+
+constexpr int kDefaultSteps = 5000;
+
+std::int64_t soakSteps() {
+    bool given = false;
+    const int steps = qEnvironmentVariableIntValue("GRADLAB_SOAK_STEPS", &given);
+    return given && steps > 0 ? steps : kDefaultSteps;
+}
+
+/// Resident memory of this process, KiB.
+qint64 residentKib() {
+    QFile status(QStringLiteral("/proc/self/status"));
+    if (!status.open(QIODevice::ReadOnly))
+        return 0;
+    for (const QByteArray& line : status.readAll().split('\n'))
+        if (line.startsWith("VmRSS:"))
+            return line.mid(6).simplified().split(' ').front().toLongLong();
+    return 0;
+}
+
+} // namespace
+
+class TestResponsiveness : public QObject {
+    Q_OBJECT
+
+private Q_SLOTS:
+    void initTestCase() { QStandardPaths::setTestModeEnabled(true); }
+
+    void theGuiThreadStaysFree() {
+        app::WindowOptions options;
+        options.experiments = {tests::smallExperiment("Fast", soakSteps())};
+        options.quit = true;
+        options.width = 1280;
+        options.height = 800;
+        app::MainWindow window({tests::threadsExchange, tests::loadSmallCorpus}, options);
+        window.show();
+        QTest::qWait(300);
+
+        QElapsedTimer beat;
+        std::vector<qint64> gaps; // microseconds between beats of a 1 ms timer
+        QTimer heart;
+        heart.setTimerType(Qt::PreciseTimer);
+        heart.setInterval(1);
+        connect(&heart, &QTimer::timeout, &window, [&] {
+            gaps.push_back(beat.nsecsElapsed() / 1000);
+            beat.restart();
+        });
+        qint64 early = 0;
+        window.startOrResume();
+        QTRY_COMPARE(window.session()->state(), RunState::Running);
+        beat.start();
+        heart.start();
+        const auto half = static_cast<std::uint64_t>(soakSteps() / 2);
+        while (window.session()->isActive()) {
+            QTest::qWait(20);
+            const auto& members = window.session()->progress().members;
+            if (early == 0 && !members.empty() && members.front().step >= half)
+                early = residentKib();
+        }
+        heart.stop();
+        const qint64 grown = residentKib() - early;
+        QCOMPARE(window.session()->state(), RunState::Finished);
+        QCOMPARE(window.runs()->list().front().series->numbers().step,
+                 static_cast<std::uint64_t>(soakSteps()));
+
+        QVERIFY(gaps.size() > 50);
+        std::sort(gaps.begin(), gaps.end());
+        const qint64 typical = gaps[gaps.size() * 99 / 100];
+        qInfo("%lld steps, %zu beats: 99 %% within %.1f ms, longest %.1f ms; second half grew by "
+              "%lld KiB; %zu step records not drawn",
+              static_cast<long long>(soakSteps()), gaps.size(), double(typical) / 1000.0,
+              double(gaps.back()) / 1000.0, static_cast<long long>(grown),
+              window.session()->droppedRecords());
+        // The aim is 25 ms for every beat. The bound leaves room for a busy machine with
+        // sanitizers.
+        QVERIFY2(typical < 100000, QByteArray::number(typical).constData());
+        QVERIFY2(grown < 64 * 1024, QByteArray::number(grown).constData());
+    }
+};
+
+QTEST_MAIN(TestResponsiveness)
+#include "test_responsiveness.moc"

@@ -102,6 +102,7 @@ struct PlotLayout {
     [[nodiscard]] double mapX(double value) const;
     [[nodiscard]] double mapY(double value) const;
     [[nodiscard]] double valueAtX(double pixel) const;
+    [[nodiscard]] double valueAtY(double pixel) const;
 };
 
 /// Whether an axis has a place for the value at all.

@@ -9,8 +9,8 @@ namespace gradlab::widgets {
 
 namespace {
 
-constexpr std::size_t kPointsPerLine = 1000;
-constexpr std::size_t kPointsOfMany = 500;
+constexpr std::size_t kPointsPerLine = 600;
+constexpr std::size_t kPointsOfMany = 300;
 constexpr std::size_t kManyRuns = 4;
 constexpr int kRoomForTwo = 32;    ///< in text heights
 constexpr double kLogSpread = 8.0; ///< ratio of the runs' ends from which on x is logarithmic

@@ -72,6 +72,7 @@ void SparsityChart::redraw() {
 /// Two plots side by side need room; a narrow chart shows the one that tells more.
 void SparsityChart::chooseRoom() {
     waiting_->setVisible(hasRoomForTwo());
+    layout()->activate();
 }
 
 void SparsityChart::resizeEvent(QResizeEvent* event) {

@@ -16,7 +16,7 @@ namespace gradlab::widgets {
 namespace {
 
 constexpr double kPad = 4.0;
-constexpr double kTightest = 0.95;   ///< of a text line: the least height of a row
+constexpr double kTightest = 0.88;   ///< of a text line: the least height of a row
 constexpr double kLabelShare = 0.34; ///< of the width, at most
 
 double valueOf(const BarPart& part) {

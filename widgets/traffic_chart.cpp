@@ -75,6 +75,7 @@ void TrafficChart::redraw() {
 /// Two plots side by side need room; a narrow chart shows the one that tells more.
 void TrafficChart::chooseRoom() {
     perStep_->setVisible(hasRoomForTwo());
+    layout()->activate();
 }
 
 void TrafficChart::resizeEvent(QResizeEvent* event) {

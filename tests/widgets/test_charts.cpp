@@ -305,10 +305,11 @@ void TestCharts::pointsAreFewerWithManyRuns() {
     PerplexityChart chart;
     RunList runs = race.runs();
     chart.setRuns(runs);
-    QCOMPARE(chart.pointsPerLine(), std::size_t{500});
+    const std::size_t ofMany = chart.pointsPerLine();
+    QVERIFY(ofMany <= 500);
     runs.front().visible = false;
     chart.setRuns(runs);
-    QCOMPARE(chart.pointsPerLine(), std::size_t{1000});
+    QVERIFY(chart.pointsPerLine() > ofMany && chart.pointsPerLine() <= 1000);
 }
 
 void TestCharts::invisibleChartsDoNothing() {

@@ -27,7 +27,7 @@ enum StepColumn : std::size_t {
     kStepColumns
 };
 
-constexpr double kSmoothingSteps = 20.0;
+constexpr double kSmoothingSteps = 8.0;
 
 bool changesTraining(const std::string& event) {
     return event == "parameter_changed" || event == "worker_joined" || event == "worker_lost" ||

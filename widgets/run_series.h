@@ -17,7 +17,7 @@ namespace gradlab::widgets {
 
 enum class Metric {
     TrainPerplexity,         ///< exp(loss) of each step
-    SmoothedTrainPerplexity, ///< exp of the loss averaged over about 20 steps
+    SmoothedTrainPerplexity, ///< exp of the loss averaged over about 8 steps
     ValidPerplexity,
     TestPerplexity,
     MessageBytes,      ///< one worker's message, a step

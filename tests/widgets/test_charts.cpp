@@ -538,6 +538,12 @@ void TestCharts::pictureAtAnySize() {
         QCOMPARE(picture.size(), size * 2);
         QVERIFY(coloursIn(picture) > 20);
     }
+    TrafficChart traffic;
+    traffic.setRuns(race.runs());
+    const QImage both = traffic.renderImage({800, 240}, 2.0);
+    for (const QRect& half : {QRect(0, 0, 800, 480), QRect(800, 0, 800, 480)})
+        for (int run = 0; run < 3; ++run)
+            QVERIFY(hasColour(both.copy(half), Theme::make(false, false).runColour(run)));
     PlotWidget plot;
     plot.setData({lineOf({{0, 0}, {1, 1}})}, {}, {});
     QCOMPARE(plot.renderImage({300, 200}, 1.5).size(), QSize(450, 300));

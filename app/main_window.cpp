@@ -54,6 +54,7 @@ MainWindow::MainWindow(WindowServices services, const WindowOptions& options, QW
         restoreSettings();
     if (fixedSize_)
         resize(options.width, options.height);
+    sizeDocks();
     if (!options.experiments.empty())
         panel_->setExperiments(options.experiments);
     board_->setXAxis(xAxisFromName(options.xAxis));

@@ -89,6 +89,7 @@ private:
     void buildStatusBar();
     void applyTheme();
     void resetLayout();
+    void sizeDocks();
     void restoreSettings();
     void saveSettings();
     // main_window_actions.cpp

@@ -58,6 +58,7 @@ void MainWindow::buildDocks() {
     tableDock_->setFeatures(QDockWidget::DockWidgetClosable | QDockWidget::DockWidgetMovable);
     addDockWidget(Qt::BottomDockWidgetArea, tableDock_);
     setCorner(Qt::BottomLeftCorner, Qt::LeftDockWidgetArea);
+    sizeDocks();
 }
 
 void MainWindow::buildTable() {
@@ -74,7 +75,7 @@ void MainWindow::buildTable() {
     table_->verticalHeader()->hide();
     table_->verticalHeader()->setDefaultSectionSize(fontMetrics().height() + 6);
     table_->horizontalHeader()->setHighlightSections(false);
-    table_->horizontalHeader()->setStretchLastSection(true);
+    table_->horizontalHeader()->setSectionResizeMode(QHeaderView::ResizeToContents);
     table_->setMinimumHeight(3 * fontMetrics().height());
 }
 
@@ -106,9 +107,14 @@ void MainWindow::resetLayout() {
     panelDock_->setVisible(!session_->isActive());
     tableDock_->show();
     toolBar_->show();
-    resizeDocks({panelDock_}, {360}, Qt::Horizontal);
-    resizeDocks({tableDock_}, {130}, Qt::Vertical);
+    sizeDocks();
     board_->resetSplitters();
+}
+
+void MainWindow::sizeDocks() {
+    const int line = fontMetrics().height();
+    resizeDocks({panelDock_}, {line * 24}, Qt::Horizontal);
+    resizeDocks({tableDock_}, {line * 8}, Qt::Vertical);
 }
 
 void MainWindow::restoreSettings() {

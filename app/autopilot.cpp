@@ -3,7 +3,9 @@
 // Works through the window's public commands only. Errors go to stderr, one line each.
 #include "app/autopilot.h"
 
+#include "app/experiment_panel.h"
 #include "app/main_window.h"
+#include "widgets/message_banner.h"
 
 #include <QCoreApplication>
 #include <QPixmap>
@@ -42,11 +44,20 @@ void Autopilot::begin() {
         QTimer::singleShot(0, this, [this] {
             window_.startOrResume();
             if (!window_.session()->isPrepared())
-                leave(2); // the window shows why, and so does stderr
+                refuse();
         });
     } else if (options_.isScripted()) {
         QTimer::singleShot(kSettleMs, this, &Autopilot::finish);
     }
+}
+
+/// The window shows why it does not start; whoever called the program reads it on stderr.
+void Autopilot::refuse() {
+    QStringList reasons = window_.banner()->messages();
+    reasons.prepend(window_.panel()->startProblem());
+    reasons.removeAll(QString());
+    std::fprintf(stderr, "gradlab: %s\n", reasons.value(0).toUtf8().constData());
+    leave(2);
 }
 
 void Autopilot::interrupt() {

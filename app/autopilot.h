@@ -25,6 +25,7 @@ public:
 
 private:
     void finish();
+    void refuse();
     void leave(int exitCode);
     [[nodiscard]] bool savePicture();
 

@@ -19,6 +19,15 @@ namespace {
 
 using namespace gradlab;
 
+/// What the offscreen platform says of every window is nothing to a person; errors are one line.
+void writeMessage(QtMsgType type, const QMessageLogContext& context, const QString& text) {
+    Q_UNUSED(context)
+    const bool harmless = text.contains(QLatin1String("propagateSizeHints")) ||
+                          text.contains(QLatin1String("XDG_RUNTIME_DIR"));
+    if (type != QtDebugMsg && !harmless)
+        std::fprintf(stderr, "gradlab: %s\n", text.toUtf8().constData());
+}
+
 bool hasDisplay(int argc, char** argv) {
     for (int i = 1; i < argc; ++i)
         if (std::strcmp(argv[i], "-platform") == 0)
@@ -37,6 +46,7 @@ void applyTheme(const app::WindowOptions& options) {
 }
 
 int runWindow(int& argc, char** argv, const app::WindowOptions& options) {
+    qInstallMessageHandler(writeMessage);
     QApplication application(argc, argv);
     QApplication::setOrganizationName(QStringLiteral("gradlab"));
     QApplication::setApplicationName(QStringLiteral("gradlab"));

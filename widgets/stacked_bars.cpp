@@ -146,9 +146,9 @@ void StackedBars::paintHeader(QPainter& painter) {
 /// The parts to name: all that occur, or the largest that fit into one line.
 std::vector<std::size_t> StackedBars::keyParts(const QFontMetricsF& metrics) const {
     std::vector<double> largest(rows_.front().parts.size(), 0.0);
-    for (const BarRow& row : rows_)
-        for (std::size_t part = 0; part < std::min(largest.size(), row.parts.size()); ++part)
-            largest[part] = std::max(largest[part], valueOf(row.parts[part]));
+    for (const BarRow* row : shown_)
+        for (std::size_t part = 0; part < std::min(largest.size(), row->parts.size()); ++part)
+            largest[part] = std::max(largest[part], valueOf(row->parts[part]));
     std::vector<std::size_t> order(largest.size());
     std::iota(order.begin(), order.end(), std::size_t{0});
     std::stable_sort(order.begin(), order.end(),

@@ -7,6 +7,14 @@
 namespace gradlab::engine {
 
 void BitReader::refill(unsigned count) {
+    if (end_ - at_ >= 8) {
+        std::uint64_t word = 0;
+        std::memcpy(&word, at_, sizeof(word));
+        const unsigned bytes = (63U - held_) / 8U; // as many as fit beside the held bits
+        pending_ |= (word & ((std::uint64_t{1} << (8U * bytes)) - 1U)) << held_;
+        at_ += bytes;
+        held_ += 8U * bytes;
+    }
     while (held_ <= 56U && at_ != end_) {
         pending_ |= std::uint64_t{std::to_integer<std::uint8_t>(*at_)} << held_;
         ++at_;

@@ -5,6 +5,7 @@
 #include "engine/compression/bit_stream.h"
 #include "engine/core/errors.h"
 
+#include <algorithm>
 #include <cstdlib>
 
 namespace gradlab::engine {
@@ -47,10 +48,27 @@ void readElias(std::uint32_t levels, ByteView bytes, std::span<std::int16_t> val
     reader.requireEnd();
 }
 
+/// The common case s = 64 … 127: one byte a level, a vector loop.
+void readByteLevels(std::uint32_t levels, ByteView bytes, std::span<std::int16_t> values) {
+    const auto offset = static_cast<std::int16_t>(levels);
+    std::uint8_t largest = 0;
+    for (std::size_t i = 0; i < values.size(); ++i) {
+        const auto code = std::to_integer<std::uint8_t>(bytes[i]);
+        largest = std::max(largest, code);
+        values[i] = static_cast<std::int16_t>(code - offset);
+    }
+    if (largest > 2U * levels)
+        failLevels();
+}
+
 void readFixed(std::uint32_t levels, ByteView bytes, std::span<std::int16_t> values) {
     const unsigned width = fixedLevelBits(levels);
     if (bytes.size() != bytesOfBits(std::uint64_t{width} * values.size()))
         failLevels();
+    if (width == 8) {
+        readByteLevels(levels, bytes, values);
+        return;
+    }
     BitReader reader(bytes);
     for (std::int16_t& level : values) {
         const std::uint32_t code = reader.read(width);

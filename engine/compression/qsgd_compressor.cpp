@@ -9,6 +9,7 @@
 #include "engine/core/random.h"
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <cmath>
 #include <limits>
@@ -102,6 +103,9 @@ std::string qsgdResidualRisk(const CompressionSettings& compression, std::size_t
 
 namespace {
 
+constexpr std::size_t kTables = 4;        // of level counts
+constexpr std::size_t kSmallTable = 4096; // symbols; one table if there are more
+
 /// q = floor(r) + [u < r − floor(r)], at most s, with the sign of v; norm > 0.
 template <class T>
 void roundToLevels(std::span<const T> values, std::span<const float> uniforms, T norm, T levels,
@@ -137,6 +141,7 @@ QsgdCompressor<T>::QsgdCompressor(const CompressionSettings& settings)
       code_(levelCodeOf(settings.levelCode)), uniforms_(kTileElements), decoded_(kTileElements) {
     GRADLAB_CHECK(levelCount_ >= 1 && levelCount_ <= kMostLevels, levelCount_);
     histogram_.resize(2 * levelCount_ + 1);
+    tables_ = histogram_.size() <= kSmallTable ? kTables : 1;
 }
 
 template <class T>
@@ -198,7 +203,7 @@ template <class T>
 void QsgdCompressor<T>::quantise(TileSource<T>& source, const UnitContext& context,
                                  CompressionStats& stats) {
     levels_.resize(size_);
-    std::fill(histogram_.begin(), histogram_.end(), 0U);
+    counts_.assign(tables_ * histogram_.size(), 0U);
     const auto s = static_cast<T>(levelCount_);
     for (std::size_t t = 0; t < source.tileCount(); ++t) {
         const std::span<const T> tile = source.tile(t);
@@ -217,14 +222,37 @@ void QsgdCompressor<T>::quantise(TileSource<T>& source, const UnitContext& conte
             dequantise(std::span<const std::int16_t>(part), norm, levelCount_,
                        decoded.subspan(first, count));
         });
-        for (const std::int16_t level : levels)
-            ++histogram_[static_cast<std::size_t>(level + static_cast<int>(levelCount_))];
+        count(levels);
         const std::span<const T> received(decoded);
         stats.nonzero += countNonZero(received);
         stats.squaredKept += sumSquares(received);
         stats.squaredError += sumSquaredDifference(tile, received);
         if (source.remembers())
             source.noteSentTile(t, received);
+    }
+}
+
+/// Neighbours are often equal: counting them in turn in several tables avoids waiting for the last
+/// store.
+template <class T>
+void QsgdCompressor<T>::count(std::span<const std::int16_t> levels) {
+    std::array<std::uint32_t*, kTables> zero{}; // where each table counts level 0
+    for (std::size_t t = 0; t < kTables; ++t)
+        zero[t] = counts_.data() + (t % tables_) * histogram_.size() + levelCount_;
+    std::size_t i = 0;
+    for (; i + kTables <= levels.size(); i += kTables)
+        for (std::size_t t = 0; t < kTables; ++t)
+            ++zero[t][levels[i + t]];
+    for (; i < levels.size(); ++i)
+        ++zero[0][levels[i]];
+}
+
+template <class T>
+void QsgdCompressor<T>::sumCounts() {
+    for (std::size_t symbol = 0; symbol < histogram_.size(); ++symbol) {
+        histogram_[symbol] = 0;
+        for (std::size_t table = 0; table < tables_; ++table)
+            histogram_[symbol] += counts_[table * histogram_.size() + symbol];
     }
 }
 
@@ -286,6 +314,7 @@ void QsgdCompressor<T>::compress(TileSource<T>& source, const UnitContext& conte
                   context.uniforms.size(), source.size());
     measure(source);
     quantise(source, context, stats);
+    sumCounts();
     write(context, writer, stats);
     const auto n = static_cast<double>(size_);
     const double paperBits = std::bit_width(levelCount_ - 1U) + 1.0; // ceil(log2 s) + 1

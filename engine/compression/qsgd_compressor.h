@@ -38,6 +38,8 @@ private:
     void quantise(TileSource<T>& source, const UnitContext& context, CompressionStats& stats);
     std::span<const float> uniformsOf(const UnitContext& context, std::size_t tile,
                                       std::size_t count);
+    void count(std::span<const std::int16_t> levels);
+    void sumCounts();
     void write(const UnitContext& context, UnitWriter& writer, CompressionStats& stats);
     void writeDense(const UnitContext& context, UnitWriter& writer);
     /// Calls visit(bucket, first element within the tile, count) for each bucket's share of a tile.
@@ -55,8 +57,10 @@ private:
     std::vector<T> norms_;
     std::vector<std::int16_t> levels_;
     std::vector<std::uint32_t> histogram_; ///< [level + s]
-    std::vector<float> uniforms_;          ///< one tile
-    std::vector<T> decoded_;               ///< one tile
+    std::size_t tables_ = 1;
+    std::vector<std::uint32_t> counts_; ///< [table][level + s], summed to the histogram
+    std::vector<float> uniforms_;       ///< one tile
+    std::vector<T> decoded_;            ///< one tile
 };
 
 } // namespace gradlab::engine

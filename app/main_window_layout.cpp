@@ -57,7 +57,7 @@ void MainWindow::buildDocks() {
     tableDock_->setWidget(table_);
     tableDock_->setFeatures(QDockWidget::DockWidgetClosable | QDockWidget::DockWidgetMovable);
     addDockWidget(Qt::BottomDockWidgetArea, tableDock_);
-    setCorner(Qt::BottomLeftCorner, Qt::LeftDockWidgetArea);
+    setCorner(Qt::BottomLeftCorner, Qt::BottomDockWidgetArea);
     sizeDocks();
 }
 

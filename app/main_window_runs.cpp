@@ -45,10 +45,7 @@ void MainWindow::connectParts() {
             &RunCollection::setVisible);
     connect(tableModel_, &widgets::RunTableModel::renamed, runs_, &RunCollection::rename);
     connect(board_, &ChartBoard::runClicked, tuning_, &TuningBar::chooseTarget);
-    connect(tuning_, &TuningBar::changeRequested, this,
-            [this](int id, const QString& path, const engine::FieldValue& value) {
-                session_->change(id, {path.toStdString(), value});
-            });
+    connect(tuning_, &TuningBar::changeRequested, session_, &TrainingSession::change);
     connect(tuning_, &TuningBar::closeRequested, this, [this] { setTuningShown(false); });
     connect(panel_, &ExperimentPanel::liveChangeRequested, this,
             [this](std::size_t index, const QString& path, const engine::FieldValue& value) {

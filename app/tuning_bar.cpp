@@ -7,10 +7,12 @@
 #include "engine/training/experiment_schema.h"
 #include "widgets/field_editor.h"
 
+#include <QCheckBox>
 #include <QComboBox>
 #include <QHBoxLayout>
 #include <QKeyEvent>
 #include <QLabel>
+#include <QScrollBar>
 #include <QSignalBlocker>
 #include <QVBoxLayout>
 
@@ -18,11 +20,19 @@
 
 namespace gradlab::app {
 
-TuningBar::TuningBar(QWidget* parent) : QWidget(parent), target_(new QComboBox(this)) {
+TuningBar::TuningBar(QWidget* parent)
+    : QScrollArea(parent), row_(new QWidget(this)), target_(new QComboBox(row_)),
+      keep_(new QCheckBox(tr("Keep content"), row_)) {
     setObjectName(QStringLiteral("tuningBar"));
     setAccessibleName(tr("Tuning"));
+    setFrameShape(QFrame::NoFrame);
+    setWidgetResizable(true);
+    setVerticalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
+    setWidget(row_);
     target_->setAccessibleName(tr("Run to tune"));
     target_->setMinimumContentsLength(12);
+    keep_->setChecked(true);
+    keep_->setToolTip(tr("When method or memory change, what waits in memory stays"));
     connect(target_, &QComboBox::currentIndexChanged, this, &TuningBar::showValues);
     buildKnobs();
     setTargets({});
@@ -45,21 +55,25 @@ QWidget* labelled(const QString& label, QWidget* editor, QWidget* parent) {
 } // namespace
 
 void TuningBar::buildKnobs() {
-    auto* row = new QHBoxLayout(this);
+    auto* row = new QHBoxLayout(row_);
     row->setContentsMargins(6, 3, 6, 3);
     row->setSpacing(10);
-    row->addWidget(labelled(tr("Tune"), target_, this));
+    row->addWidget(labelled(tr("Tune"), target_, row_));
     for (const engine::FieldSpec& field : engine::experimentSchema()) {
-        if (!field.live)
+        if (!field.live || field.advanced)
             continue;
-        widgets::FieldEditor* editor = widgets::FieldEditor::create(field, this);
+        widgets::FieldEditor* editor = widgets::FieldEditor::create(field, row_);
         editor->setMaximumWidth(150);
-        QWidget* box = labelled(QString::fromStdString(field.label), editor, this);
+        QWidget* box = labelled(QString::fromStdString(field.label), editor, row_);
         row->addWidget(box);
-        const QString path = QString::fromStdString(field.path);
+        if (field.path == "compression.memory")
+            row->addWidget(keep_, 0, Qt::AlignBottom);
+        const std::string& path = field.path;
         connect(editor, &widgets::FieldEditor::edited, this,
                 [this, path](const engine::FieldValue& value) {
-                    Q_EMIT changeRequested(chosenTarget(), path, value);
+                    const auto memory = keep_->isChecked() ? engine::MemoryChange::Keep
+                                                           : engine::MemoryChange::Drop;
+                    Q_EMIT changeRequested(chosenTarget(), {path, value, memory});
                 });
         knobs_.push_back({box, editor});
     }
@@ -121,18 +135,31 @@ void TuningBar::showValues() {
                 return engine::isFieldUsed(field, *experiment);
             });
         const bool used = user != chosen.end();
-        knob.box->setVisible(used || (chosen.empty() && !field.advanced));
+        knob.box->setVisible(used || chosen.empty());
         knob.editor->setEnabled(used);
         if (used)
             knob.editor->setValue(engine::getField(**user, field.path));
     }
+    fitHeight();
+}
+
+void TuningBar::resizeEvent(QResizeEvent* event) {
+    QScrollArea::resizeEvent(event);
+    fitHeight();
+}
+
+/// As high as the knobs, and the scroll bar where they do not fit.
+void TuningBar::fitHeight() {
+    const QSize wanted = row_->sizeHint();
+    const bool scrolls = wanted.width() > width();
+    setFixedHeight(wanted.height() + (scrolls ? horizontalScrollBar()->sizeHint().height() : 0));
 }
 
 void TuningBar::keyPressEvent(QKeyEvent* event) {
     if (event->key() == Qt::Key_Escape)
         Q_EMIT closeRequested();
     else
-        QWidget::keyPressEvent(event);
+        QScrollArea::keyPressEvent(event);
 }
 
 } // namespace gradlab::app

@@ -4,14 +4,14 @@
 // editor each. A change goes to the chosen run or to all.
 #pragma once
 
-#include "engine/training/experiment.h"
+#include "engine/training/trainer.h"
 
-#include <QWidget>
+#include <QScrollArea>
 
 #include <vector>
 
+class QCheckBox;
 class QComboBox;
-class QLabel;
 
 namespace gradlab::widgets {
 class FieldEditor;
@@ -19,7 +19,7 @@ class FieldEditor;
 
 namespace gradlab::app {
 
-class TuningBar : public QWidget {
+class TuningBar : public QScrollArea {
     Q_OBJECT
 
 public:
@@ -40,11 +40,12 @@ public:
     void focusFirst();
 
 Q_SIGNALS:
-    void changeRequested(int runId, const QString& path, const gradlab::engine::FieldValue& value);
+    void changeRequested(int runId, const gradlab::engine::ParameterChange& change);
     void closeRequested();
 
 protected:
     void keyPressEvent(QKeyEvent* event) override;
+    void resizeEvent(QResizeEvent* event) override;
 
 private:
     struct Knob {
@@ -53,10 +54,13 @@ private:
     };
     void buildKnobs();
     void showValues();
+    void fitHeight();
     [[nodiscard]] std::vector<const engine::Experiment*> chosenExperiments() const;
 
     std::vector<Target> targets_;
+    QWidget* row_;
     QComboBox* target_;
+    QCheckBox* keep_; ///< of a memory's content
     std::vector<Knob> knobs_;
 };
 

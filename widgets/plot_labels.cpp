@@ -59,6 +59,7 @@ void PlotLayouter::placeInMargin(std::vector<PlotLabel> labels) {
     if (labels.size() > fit)
         labels.resize(fit);
     std::vector<double> wanted;
+    wanted.reserve(labels.size());
     for (const PlotLabel& label : labels)
         wanted.push_back(label.anchor);
     const std::vector<double> centres = spread(wanted, lineHeight(), top, bottom);

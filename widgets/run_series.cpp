@@ -12,19 +12,19 @@ namespace gradlab::widgets {
 namespace {
 
 enum StepColumn : std::size_t {
-    kTrain,
-    kSmoothed,
-    kMessage,
-    kMessageTotal,
-    kDense,
-    kDenseTotal,
-    kAsked,
-    kAchieved,
-    kEnergy,
-    kResidual,
-    kGradient,
-    kLearningRate,
-    kStepColumns
+    TrainColumn,
+    SmoothedColumn,
+    MessageColumn,
+    MessageTotalColumn,
+    DenseColumn,
+    DenseTotalColumn,
+    AskedColumn,
+    AchievedColumn,
+    EnergyColumn,
+    ResidualColumn,
+    GradientColumn,
+    LearningRateColumn,
+    StepColumns
 };
 
 constexpr double kSmoothingSteps = 8.0;
@@ -53,7 +53,7 @@ std::optional<double> valueOf(const std::optional<SeriesStore::Sample>& sample) 
 } // namespace
 
 RunSeries::RunSeries(std::size_t maxLeaves)
-    : steps_(kStepColumns, maxLeaves), valid_(1, maxLeaves), test_(1, maxLeaves) {}
+    : steps_(StepColumns, maxLeaves), valid_(1, maxLeaves), test_(1, maxLeaves) {}
 
 void RunSeries::append(const engine::Record& record) {
     std::visit(
@@ -87,20 +87,20 @@ void RunSeries::append(const engine::StepRecord& record) {
     denseTotal_ += record.bytesDense;
     smooth(record.loss);
     now_ = {static_cast<double>(record.step), bytes, record.simulatedS, record.wallS};
-    std::array<double, kStepColumns> values{};
-    values[kTrain] = std::exp(record.loss);
-    values[kSmoothed] = smoothingWeight_ > 0.0 ? std::exp(smoothedLoss_ / smoothingWeight_)
-                                               : std::numeric_limits<double>::quiet_NaN();
-    values[kMessage] = record.bytesMessage;
-    values[kMessageTotal] = bytes;
-    values[kDense] = record.bytesDense;
-    values[kDenseTotal] = denseTotal_;
-    values[kAsked] = record.ratio;
-    values[kAchieved] = record.density;
-    values[kEnergy] = record.energyKept;
-    values[kResidual] = record.residualNorm;
-    values[kGradient] = record.gradNorm;
-    values[kLearningRate] = record.lr;
+    std::array<double, StepColumns> values{};
+    values[TrainColumn] = std::exp(record.loss);
+    values[SmoothedColumn] = smoothingWeight_ > 0.0 ? std::exp(smoothedLoss_ / smoothingWeight_)
+                                                    : std::numeric_limits<double>::quiet_NaN();
+    values[MessageColumn] = record.bytesMessage;
+    values[MessageTotalColumn] = bytes;
+    values[DenseColumn] = record.bytesDense;
+    values[DenseTotalColumn] = denseTotal_;
+    values[AskedColumn] = record.ratio;
+    values[AchievedColumn] = record.density;
+    values[EnergyColumn] = record.energyKept;
+    values[ResidualColumn] = record.residualNorm;
+    values[GradientColumn] = record.gradNorm;
+    values[LearningRateColumn] = record.lr;
     steps_.append(now_, values);
 
     if (recentOutdated_)
@@ -150,35 +150,35 @@ void RunSeries::append(const engine::EndRecord& record) {
 RunSeries::Place RunSeries::place(Metric metric) const {
     switch (metric) {
     case Metric::TrainPerplexity:
-        return {&steps_, kTrain};
+        return {&steps_, TrainColumn};
     case Metric::SmoothedTrainPerplexity:
-        return {&steps_, kSmoothed};
+        return {&steps_, SmoothedColumn};
     case Metric::ValidPerplexity:
         return {&valid_, 0};
     case Metric::TestPerplexity:
         return {&test_, 0};
     case Metric::MessageBytes:
-        return {&steps_, kMessage};
+        return {&steps_, MessageColumn};
     case Metric::MessageBytesTotal:
-        return {&steps_, kMessageTotal};
+        return {&steps_, MessageTotalColumn};
     case Metric::DenseBytes:
-        return {&steps_, kDense};
+        return {&steps_, DenseColumn};
     case Metric::DenseBytesTotal:
-        return {&steps_, kDenseTotal};
+        return {&steps_, DenseTotalColumn};
     case Metric::KeptAsked:
-        return {&steps_, kAsked};
+        return {&steps_, AskedColumn};
     case Metric::KeptAchieved:
-        return {&steps_, kAchieved};
+        return {&steps_, AchievedColumn};
     case Metric::EnergyKept:
-        return {&steps_, kEnergy};
+        return {&steps_, EnergyColumn};
     case Metric::ResidualNorm:
-        return {&steps_, kResidual};
+        return {&steps_, ResidualColumn};
     case Metric::GradientNorm:
-        return {&steps_, kGradient};
+        return {&steps_, GradientColumn};
     case Metric::LearningRate:
-        return {&steps_, kLearningRate};
+        return {&steps_, LearningRateColumn};
     }
-    return {&steps_, kTrain};
+    return {&steps_, TrainColumn};
 }
 
 SeriesStore::Result RunSeries::query(Metric metric, const SeriesStore::Query& query) const {
@@ -234,7 +234,7 @@ RunNumbers RunSeries::numbers() const {
     const engine::StepRecord& latest = recent_.back();
     numbers.step = latest.step;
     numbers.loss = latest.loss;
-    numbers.trainPerplexity = valueOf(steps_.last(kSmoothed));
+    numbers.trainPerplexity = valueOf(steps_.last(SmoothedColumn));
     numbers.bytesPerStep = recentMean([](const engine::StepRecord& r) { return r.bytesMessage; });
     numbers.bytesTotal = now_[static_cast<std::size_t>(XAxis::Bytes)];
     const double dense = recentMean([](const engine::StepRecord& r) { return r.bytesDense; });

@@ -174,8 +174,8 @@ QVariant RunTableModel::data(const QModelIndex& index, int role) const {
         return swatch;
     }
     case Qt::TextAlignmentRole:
-        return QVariant(static_cast<int>(
-            (isNumber(index.column()) ? Qt::AlignRight : Qt::AlignLeft) | Qt::AlignVCenter));
+        return static_cast<int>((isNumber(index.column()) ? Qt::AlignRight : Qt::AlignLeft) |
+                                Qt::AlignVCenter);
     case kSortRole: {
         const QVariant value = number(index.row(), index.column());
         return value.isNull() && !isNumber(index.column())

@@ -29,25 +29,26 @@ void EmulatedLink::sendUp(const TransferTag& tag, std::size_t worker, double rea
                           std::size_t bytes) {
     GRADLAB_CHECK(worker < workers_, worker, workers_);
     const auto size = static_cast<double>(bytes);
-    add({tag, {{worker, size * secondsPerByte_}, {workers_, size * serverSecondsPerByte_}}, 2},
-        ready);
+    const Way own{worker, size * secondsPerByte_};
+    const Way server{workers_, size * serverSecondsPerByte_};
+    add({tag, {own, server}, 2}, ready);
 }
 
 void EmulatedLink::sendDown(const TransferTag& tag, double ready, std::size_t bytes) {
     // All workers get the same frames, so their downlinks are in step and one stands for them.
     const auto size = static_cast<double>(bytes);
     const double all = size * static_cast<double>(workers_);
-    add({tag,
-         {{workers_ + 1, all * serverSecondsPerByte_}, {workers_ + 2, size * secondsPerByte_}},
-         2},
-        ready);
+    const Way server{workers_ + 1, all * serverSecondsPerByte_};
+    const Way own{workers_ + 2, size * secondsPerByte_};
+    add({tag, {server, own}, 2}, ready);
 }
 
 void EmulatedLink::sendHop(const TransferTag& tag, std::size_t worker, double ready,
                            std::size_t bytes) {
     GRADLAB_CHECK(worker < workers_, worker, workers_);
     // The neighbour hears nobody else, so its own side of the link never holds a frame up.
-    add({tag, {{worker, static_cast<double>(bytes) * secondsPerByte_}, {}}, 1}, ready);
+    const Way own{worker, static_cast<double>(bytes) * secondsPerByte_};
+    add({tag, {own, Way{}}, 1}, ready);
 }
 
 std::optional<Arrival> EmulatedLink::next(double now) {

@@ -14,6 +14,7 @@
 #include "engine/training/experiment.h"
 #include "transport/message.h"
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -63,7 +64,7 @@ private:
     };
     struct Transfer {
         TransferTag tag;
-        Way ways[2];
+        std::array<Way, 2> ways;
         std::size_t wayCount = 1;
         double start = 0.0;
         double end = 0.0;

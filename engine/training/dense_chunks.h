@@ -11,6 +11,7 @@
 
 #include <cstddef>
 #include <span>
+#include <utility>
 #include <vector>
 
 namespace gradlab::engine {
@@ -36,7 +37,7 @@ struct ChunkRange {
 template <class T>
 class DenseChunks {
 public:
-    explicit DenseChunks(const MessagePlan& plan) : plan_(plan) {}
+    explicit DenseChunks(MessagePlan plan) : plan_(std::move(plan)) {}
     /// chunk[i] = own value. @throws ProtocolError for a body that is not this part's
     void copyOwn(const ChunkPlace& place, ByteView ownBody, std::span<std::byte> chunk);
     /// chunk[i] = chunk[i] + own value, in this order.

@@ -101,7 +101,7 @@ void DenseRingRoute::forward(std::uint32_t rank, std::size_t part, std::uint32_t
 void DenseRingRoute::apply(std::size_t part, std::uint32_t chunk) {
     const TimedWork timed(state_.outcome.decodeWallS, state_.outcome.decodeCpuS);
     const std::uint32_t workers = state_.workers();
-    engine::ByteView sum = engine::ByteView(chunkOf(part, chunk).frame);
+    engine::ByteView sum = chunkOf(part, chunk).frame;
     // A sum goes round unchanged in the same memory, so its checksum is verified once, here.
     if (workers > 1)
         sum = StepState::receive(sum, state_.header(FrameType::SummedChunk,

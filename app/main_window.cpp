@@ -25,6 +25,11 @@
 #include <QTimer>
 
 namespace gradlab::app {
+namespace {
+
+constexpr int kPatienceMs = 1500;
+
+} // namespace
 
 MainWindow::MainWindow(WindowServices services, const WindowOptions& options, QWidget* parent)
     : QMainWindow(parent),
@@ -96,6 +101,8 @@ void MainWindow::closeEvent(QCloseEvent* event) {
     closing_ = true;
     progress_->setIdle(tr("Stopping…"));
     session_->stop();
+    // A long evaluation or a slow disk may hold the run's thread up; the person has left.
+    QTimer::singleShot(kPatienceMs, this, &MainWindow::hide);
 }
 
 /// Asks without a nested event loop: charts go on, the answer closes.

@@ -117,6 +117,7 @@ private:
     void runAgain(int runId);
     void removeSelectedRuns();
     void askToClose();
+    void leave();
     // main_window_files.cpp
     void openDialog();
     void saveExperiment();

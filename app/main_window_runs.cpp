@@ -13,6 +13,7 @@
 #include "widgets/status_progress.h"
 
 #include <QAction>
+#include <QCoreApplication>
 #include <QDockWidget>
 #include <QSortFilterProxyModel>
 #include <QTableView>
@@ -124,7 +125,15 @@ void MainWindow::followState(RunState state) {
     refreshTuning();
     updateActions();
     if (ended && closing_)
-        close();
+        leave();
+}
+
+/// The run has ended after the window was asked to close.
+void MainWindow::leave() {
+    const bool wasHidden = !isVisible();
+    close();
+    if (wasHidden) // Qt ends the program with the last window that is seen to close
+        QCoreApplication::quit();
 }
 
 void MainWindow::showRunStates(RunState state) {

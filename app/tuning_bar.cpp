@@ -58,14 +58,14 @@ void TuningBar::buildKnobs() {
     auto* row = new QHBoxLayout(row_);
     row->setContentsMargins(6, 3, 6, 3);
     row->setSpacing(10);
-    row->addWidget(labelled(tr("Tune"), target_, row_));
+    row->addWidget(labelled(tr("Tune"), target_, row_), 0, Qt::AlignBottom);
     for (const engine::FieldSpec& field : engine::experimentSchema()) {
         if (!field.live || field.advanced)
             continue;
         widgets::FieldEditor* editor = widgets::FieldEditor::create(field, row_);
         editor->setMaximumWidth(150);
         QWidget* box = labelled(QString::fromStdString(field.label), editor, row_);
-        row->addWidget(box);
+        row->addWidget(box, 0, Qt::AlignBottom);
         if (field.path == "compression.memory")
             row->addWidget(keep_, 0, Qt::AlignBottom);
         const std::string& path = field.path;
@@ -126,19 +126,28 @@ std::vector<const engine::Experiment*> TuningBar::chosenExperiments() const {
     return chosen;
 }
 
+/// Of all runs only what they share: one value stands for all.
+bool TuningBar::isShown(const engine::FieldSpec& field,
+                        const std::vector<const engine::Experiment*>& chosen) {
+    const bool own = field.path.starts_with("compression.");
+    return std::all_of(chosen.begin(), chosen.end(), [&](const engine::Experiment* experiment) {
+        return !own || (engine::isFieldUsed(field, *experiment) &&
+                        engine::getField(*experiment, field.path) ==
+                            engine::getField(*chosen.front(), field.path));
+    });
+}
+
 void TuningBar::showValues() {
     const std::vector<const engine::Experiment*> chosen = chosenExperiments();
     for (const Knob& knob : knobs_) {
         const engine::FieldSpec& field = knob.editor->field();
-        const auto user =
-            std::find_if(chosen.begin(), chosen.end(), [&](const engine::Experiment* experiment) {
-                return engine::isFieldUsed(field, *experiment);
-            });
-        const bool used = user != chosen.end();
-        knob.box->setVisible(used || chosen.empty());
-        knob.editor->setEnabled(used);
-        if (used)
-            knob.editor->setValue(engine::getField(**user, field.path));
+        const bool shown = isShown(field, chosen);
+        knob.box->setVisible(shown);
+        knob.editor->setEnabled(!chosen.empty());
+        if (field.path == "compression.memory")
+            keep_->setVisible(shown);
+        if (shown && !chosen.empty())
+            knob.editor->setValue(engine::getField(*chosen.front(), field.path));
     }
     fitHeight();
 }

@@ -55,6 +55,8 @@ private:
     void buildKnobs();
     void showValues();
     void fitHeight();
+    [[nodiscard]] static bool isShown(const engine::FieldSpec& field,
+                                      const std::vector<const engine::Experiment*>& chosen);
     [[nodiscard]] std::vector<const engine::Experiment*> chosenExperiments() const;
 
     std::vector<Target> targets_;

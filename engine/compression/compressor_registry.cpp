@@ -8,6 +8,7 @@
 #include "engine/compression/dgc_compressor.h"
 #include "engine/compression/dgc_memory.h"
 #include "engine/compression/qsgd_compressor.h"
+#include "engine/compression/qsgd_parameters.h"
 #include "engine/compression/random_k_compressor.h"
 #include "engine/compression/residual_memory.h"
 #include "engine/compression/top_k_compressor.h"

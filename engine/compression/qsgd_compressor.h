@@ -18,10 +18,6 @@ namespace gradlab::engine {
 
 [[nodiscard]] MethodEntry qsgdMethod();
 
-/// Why error feedback may grow without bound with these settings, or empty.
-[[nodiscard]] std::string qsgdResidualRisk(const CompressionSettings& compression,
-                                           std::size_t largestUnit);
-
 template <class T>
 class QsgdCompressor final : public Compressor<T> {
 public:

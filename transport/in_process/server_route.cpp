@@ -35,8 +35,11 @@ void ServerRoute::receiveGradient(const Arrival& arrival) {
     const std::size_t part = arrival.tag.part;
     const engine::ByteView message = state_.message(rank, part);
     state_.traffic.sent(rank, message.size(), arrival.start, arrival.end);
-    bodies_[part][rank] =
-        StepState::receive(message, state_.header(FrameType::Gradient, rank, part));
+    {
+        const TimedWork timed(state_.outcome.aggregateWallS, state_.outcome.aggregateCpuS);
+        bodies_[part][rank] =
+            StepState::receive(message, state_.header(FrameType::Gradient, rank, part));
+    }
     if (++arrived_[part] == state_.workers())
         sendMean(part);
 }

@@ -131,7 +131,7 @@ std::string normaliseVerse(std::string_view line) {
 }
 
 fs::path kjvTextFile() {
-    const fs::path file = cacheFolder() / "kjv.txt";
+    fs::path file = cacheFolder() / "kjv.txt";
     std::error_code error;
     if (fs::is_regular_file(file, error) && fs::file_size(file, error) > 0)
         return file;

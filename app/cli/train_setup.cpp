@@ -116,6 +116,7 @@ TrainSetup prepareResumed(const TrainArguments& arguments,
         setup.changes.push_back({change.field->path, change.value, engine::MemoryChange::Keep});
     }
     std::vector<Experiment> race;
+    race.reserve(points.size());
     for (const engine::ResumePoint& point : points)
         race.push_back(engine::readCheckpointExperiment(point.checkpoint));
     applyOverrides(limits, race);

@@ -221,6 +221,9 @@ void addOptimizerFields(std::vector<BoundField>& fields) {
                        .live = true,
                        .advanced = true},
                       [](Experiment& e) -> FieldReference { return &e.training.clip; }});
+}
+
+void addArithmeticFields(std::vector<BoundField>& fields) {
     fields.push_back({{.path = "training.precision",
                        .option = "--precision",
                        .type = FieldType::Choice,
@@ -291,6 +294,7 @@ void addEvaluationFields(std::vector<BoundField>& fields) {
 void addTrainingFields(std::vector<BoundField>& fields) {
     addDurationFields(fields);
     addOptimizerFields(fields);
+    addArithmeticFields(fields);
     addEvaluationFields(fields);
 }
 

@@ -24,8 +24,8 @@ constexpr int kSettleMs = 150; // the window's first layout and paint
 
 } // namespace
 
-Autopilot::Autopilot(MainWindow& window, const WindowOptions& options)
-    : QObject(&window), window_(window), options_(options) {
+Autopilot::Autopilot(MainWindow& window, WindowOptions options)
+    : QObject(&window), window_(window), options_(std::move(options)) {
     connect(window.session(), &TrainingSession::failed, this, [](const QString& text) {
         std::fprintf(stderr, "gradlab: %s\n", text.toUtf8().constData());
     });

@@ -16,7 +16,7 @@ class Autopilot : public QObject {
 
 public:
     /// `window` outlives it.
-    Autopilot(MainWindow& window, const WindowOptions& options);
+    Autopilot(MainWindow& window, WindowOptions options);
 
     /// Call once the window is shown.
     void begin();

@@ -49,7 +49,6 @@ public:
     [[nodiscard]] widgets::ExperimentForm* form() const noexcept { return form_; }
     [[nodiscard]] QPushButton* startButton() const noexcept { return start_; }
 
-public Q_SLOTS:
     void addRun();
     void removeRun();
 

@@ -63,7 +63,7 @@ public:
     /// The window as it is shown, with everything drawn that has arrived.
     [[nodiscard]] QPixmap picture();
 
-public Q_SLOTS:
+    // Commands.
     void startOrResume();
     void togglePause();
     void stepOnce();

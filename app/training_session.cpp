@@ -29,7 +29,7 @@ TrainingSession::~TrainingSession() {
         current_->run->stop();
 }
 
-std::vector<int> TrainingSession::prepare(SessionPlan plan) {
+std::vector<int> TrainingSession::prepare(const SessionPlan& plan) {
     auto next = std::make_unique<SessionRun>();
     std::vector<int> ids;
     for (const engine::Experiment& experiment : plan.experiments) {

@@ -47,7 +47,7 @@ public:
 
     /// Readies a run and returns the ids of its members, in order. A run before it is discarded.
     /// @throws ExperimentError, DataError when the run folder cannot be used; nothing changes then.
-    std::vector<int> prepare(SessionPlan plan);
+    std::vector<int> prepare(const SessionPlan& plan);
 
     [[nodiscard]] engine::RunState state() const noexcept { return state_; }
     /// Loading, running, paused or stopping.
@@ -61,7 +61,7 @@ public:
     /// Discarded runs whose threads have not ended yet.
     [[nodiscard]] std::size_t endingRuns() const noexcept { return discarded_.size(); }
 
-public Q_SLOTS:
+    // Commands.
     void start();
     void pause();
     void resume();

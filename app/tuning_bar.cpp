@@ -49,6 +49,7 @@ QWidget* labelled(const QString& label, QWidget* editor, QWidget* parent) {
     text->setBuddy(editor);
     column->addWidget(text);
     column->addWidget(editor);
+    box->setSizePolicy(QSizePolicy::Maximum, QSizePolicy::Fixed);
     return box;
 }
 

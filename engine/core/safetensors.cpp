@@ -2,9 +2,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/core/safetensors.h"
 
-#include "engine/core/atomic_file.h"
-#include "engine/core/check.h"
 #include "engine/core/errors.h"
+#include "engine/core/safetensors_format.h"
 
 #include <fcntl.h>
 #include <nlohmann/json.hpp>
@@ -16,9 +15,6 @@
 #include <bit>
 #include <cerrno>
 #include <cstring>
-#include <limits>
-#include <numeric>
-#include <optional>
 #include <set>
 #include <system_error>
 #include <utility>
@@ -28,10 +24,7 @@ namespace {
 
 static_assert(std::endian::native == std::endian::little, "tensors are copied as they are");
 
-constexpr std::size_t kLengthBytes = 8;
-constexpr std::size_t kMaximumHeader = 100'000'000; // the format's own limit
-constexpr std::size_t kMaximumDepth = 3;            // header, tensor, shape or offsets
-constexpr const char* kMetadataKey = "__metadata__";
+constexpr std::size_t kMaximumDepth = 3; // header, tensor, shape or offsets
 
 struct TypeRow {
     TensorType type;
@@ -98,15 +91,6 @@ TensorType typeOf(const nlohmann::json& value, const std::string& file, const st
                "; known are F64 F32 F16 BF16 I64 I32 U8");
 }
 
-/// Bytes of a shape, or nothing when the product does not fit.
-std::optional<std::size_t> bytesOf(std::span<const std::size_t> shape, TensorType type) {
-    std::size_t bytes = tensorTypeBytes(type);
-    for (const std::size_t size : shape)
-        if (__builtin_mul_overflow(bytes, size, &bytes))
-            return std::nullopt;
-    return bytes;
-}
-
 TensorView viewOf(const std::string& name, const nlohmann::json& entry,
                   std::span<const std::byte> data, const std::string& file) {
     if (!entry.is_object())
@@ -126,7 +110,7 @@ TensorView viewOf(const std::string& name, const nlohmann::json& entry,
         reject(file, kLengthBytes,
                "tensor '" + name + "' ends at data byte " + std::to_string(end) + " of " +
                    std::to_string(data.size()) + "; the file is cut or damaged");
-    if (bytesOf(view.shape, view.type) != end - begin)
+    if (shapeBytes(view.shape, view.type) != end - begin)
         reject(file, kLengthBytes,
                "tensor '" + name + "' of shape " + view.shapeText() + " does not fit its " +
                    std::to_string(end - begin) + " bytes");
@@ -360,76 +344,6 @@ void SafetensorsFile::copyExact(std::string_view name, TensorType type, std::spa
                         std::string(tensorTypeName(type)) + " is needed");
     if (!out.empty())
         std::memcpy(out.data(), view.data.data(), view.data.size());
-}
-
-void SafetensorsWriter::add(std::string name, TensorType type, std::vector<std::size_t> shape,
-                            std::span<const std::byte> data) {
-    GRADLAB_CHECK(bytesOf(shape, type) == data.size(), name, data.size());
-    GRADLAB_CHECK(name != kMetadataKey, name);
-    for (const TensorView& other : tensors_)
-        GRADLAB_CHECK(other.name != name, name);
-    tensors_.push_back({std::move(name), type, std::move(shape), data});
-}
-void SafetensorsWriter::add(std::string name, std::vector<std::size_t> shape,
-                            std::span<const double> data) {
-    add(std::move(name), TensorType::F64, std::move(shape), std::as_bytes(data));
-}
-void SafetensorsWriter::add(std::string name, std::vector<std::size_t> shape,
-                            std::span<const float> data) {
-    add(std::move(name), TensorType::F32, std::move(shape), std::as_bytes(data));
-}
-void SafetensorsWriter::add(std::string name, std::vector<std::size_t> shape,
-                            std::span<const std::int64_t> data) {
-    add(std::move(name), TensorType::I64, std::move(shape), std::as_bytes(data));
-}
-void SafetensorsWriter::add(std::string name, std::vector<std::size_t> shape,
-                            std::span<const std::int32_t> data) {
-    add(std::move(name), TensorType::I32, std::move(shape), std::as_bytes(data));
-}
-void SafetensorsWriter::add(std::string name, std::vector<std::size_t> shape,
-                            std::span<const std::uint8_t> data) {
-    add(std::move(name), TensorType::U8, std::move(shape), std::as_bytes(data));
-}
-
-void SafetensorsWriter::setMetadata(std::string key, std::string value) {
-    metadata_[std::move(key)] = std::move(value);
-}
-
-std::string SafetensorsWriter::header(std::span<const std::size_t> order) const {
-    nlohmann::ordered_json header = nlohmann::ordered_json::object();
-    if (!metadata_.empty())
-        header[kMetadataKey] = metadata_;
-    std::size_t offset = 0;
-    for (const std::size_t i : order) {
-        const TensorView& view = tensors_[i];
-        const std::size_t end = offset + view.data.size();
-        header[view.name] = {{"dtype", tensorTypeName(view.type)},
-                             {"shape", view.shape},
-                             {"data_offsets", {offset, end}}};
-        offset = end;
-    }
-    std::string text =
-        header.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
-    const std::size_t used = (kLengthBytes + text.size()) % kBufferAlignment;
-    text.append((kBufferAlignment - used) % kBufferAlignment, ' ');
-    return text;
-}
-
-void SafetensorsWriter::write(const std::filesystem::path& path) const {
-    std::vector<std::size_t> order(tensors_.size());
-    std::iota(order.begin(), order.end(), std::size_t{0});
-    std::ranges::stable_sort(order, std::ranges::greater{},
-                             [&](std::size_t i) { return tensorTypeBytes(tensors_[i].type); });
-    const std::string text = header(order);
-    if (text.size() > kMaximumHeader)
-        throw DataError("cannot write " + path.string() + ": names and metadata exceed 100 MB");
-    AtomicFile file(path);
-    const std::uint64_t length = text.size();
-    file.write(std::as_bytes(std::span(&length, 1)));
-    file.write(text);
-    for (const std::size_t i : order)
-        file.write(tensors_[i].data);
-    file.commit();
 }
 
 } // namespace gradlab::engine

@@ -84,7 +84,7 @@ private slots:
 
     void corpusHasTheKnownNumbers_data() {
         QTest::addColumn<unsigned>("seed");
-        for (const unsigned seed : {42U, 1U, 2U, 3U, 1000U})
+        for (const unsigned seed : {42U, 1U, 1000U})
             QTest::addRow("seed %u", seed) << seed;
     }
     void corpusHasTheKnownNumbers() {

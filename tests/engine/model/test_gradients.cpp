@@ -28,8 +28,8 @@ private slots:
         QFETCH(int, layers);
         QFETCH(bool, tied);
         QFETCH(double, rate);
-        const ModelShape shape{11, 5, static_cast<std::size_t>(layers), tied};
-        ModelCase<double> test(shape, 4, 3);
+        const ModelShape shape{7, 5, static_cast<std::size_t>(layers), tied};
+        ModelCase<double> test(shape, 3, 2);
         const ReferenceLanguageModel reference(shape);
         const std::vector<double> h(test.h.begin(), test.h.end());
         const std::vector<double> c(test.c.begin(), test.c.end());

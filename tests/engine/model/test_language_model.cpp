@@ -82,7 +82,7 @@ struct StepResult {
 /// Large enough that every loop of the model splits into blocks.
 template <class T>
 StepResult<T> stepInArena(int threads, bool tied) {
-    ModelCase<T> test({5000, 136, 2, tied}, 9, 64);
+    ModelCase<T> test({2000, 136, 2, tied}, 5, 64);
     StepResult<T> result;
     const auto run = [&] { result.loss = test.step({0.3, 5, 2, 0}); };
     if (threads == 0) {

@@ -82,14 +82,14 @@ private slots:
     void agreesWithNestedLoops_data() {
         QTest::addColumn<int>("m");
         QTest::addColumn<int>("n");
-        for (const int m : {1, 3, 4, 7, 8, 9, 17, 49, 100})
-            for (const int n : {1, 2, 15, 16, 17, 24, 47, 48, 49, 64, 100})
+        for (const int m : {1, 4, 7, 8, 9, 50})
+            for (const int n : {1, 15, 16, 17, 24, 48, 49, 100})
                 QTest::addRow("%dx%d", m, n) << m << n;
     }
     void agreesWithNestedLoops() {
         QFETCH(int, m);
         QFETCH(int, n);
-        for (const std::size_t k : {1U, 2U, 33U, 384U, 385U, 800U}) {
+        for (const std::size_t k : {1U, 33U, 384U, 385U, 770U}) {
             const auto rows = static_cast<std::size_t>(m);
             const auto cols = static_cast<std::size_t>(n);
             QVERIFY2(allExact<float>(rows, cols, k), qPrintable(QString("float k %1").arg(k)));
@@ -103,7 +103,7 @@ private slots:
             ComputeArena arena(threads);
             bool good = true;
             arena.execute([&] {
-                good = allExact<float>(700, 130, 90) && allExact<float>(20, 3100, 70) &&
+                good = allExact<float>(500, 130, 90) && allExact<float>(20, 3100, 70) &&
                        allExact<float>(9, 400, 1300) && allExact<double>(300, 64, 400);
             });
             QVERIFY(good);

@@ -1,0 +1,89 @@
+// SPDX-FileCopyrightText: Gradient Lab contributors
+// SPDX-License-Identifier: GPL-3.0-or-later
+// The writing half of safetensors.h.
+#include "engine/core/atomic_file.h"
+#include "engine/core/check.h"
+#include "engine/core/errors.h"
+#include "engine/core/safetensors.h"
+#include "engine/core/safetensors_format.h"
+
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <functional>
+#include <numeric>
+#include <utility>
+
+namespace gradlab::engine {
+
+void SafetensorsWriter::add(std::string name, TensorType type, std::vector<std::size_t> shape,
+                            std::span<const std::byte> data) {
+    GRADLAB_CHECK(shapeBytes(shape, type) == data.size(), name, data.size());
+    GRADLAB_CHECK(name != kMetadataKey, name);
+    for (const TensorView& other : tensors_)
+        GRADLAB_CHECK(other.name != name, name);
+    tensors_.push_back({std::move(name), type, std::move(shape), data});
+}
+void SafetensorsWriter::add(std::string name, std::vector<std::size_t> shape,
+                            std::span<const double> data) {
+    add(std::move(name), TensorType::F64, std::move(shape), std::as_bytes(data));
+}
+void SafetensorsWriter::add(std::string name, std::vector<std::size_t> shape,
+                            std::span<const float> data) {
+    add(std::move(name), TensorType::F32, std::move(shape), std::as_bytes(data));
+}
+void SafetensorsWriter::add(std::string name, std::vector<std::size_t> shape,
+                            std::span<const std::int64_t> data) {
+    add(std::move(name), TensorType::I64, std::move(shape), std::as_bytes(data));
+}
+void SafetensorsWriter::add(std::string name, std::vector<std::size_t> shape,
+                            std::span<const std::int32_t> data) {
+    add(std::move(name), TensorType::I32, std::move(shape), std::as_bytes(data));
+}
+void SafetensorsWriter::add(std::string name, std::vector<std::size_t> shape,
+                            std::span<const std::uint8_t> data) {
+    add(std::move(name), TensorType::U8, std::move(shape), std::as_bytes(data));
+}
+
+void SafetensorsWriter::setMetadata(std::string key, std::string value) {
+    metadata_[std::move(key)] = std::move(value);
+}
+
+std::string SafetensorsWriter::header(std::span<const std::size_t> order) const {
+    nlohmann::ordered_json header = nlohmann::ordered_json::object();
+    if (!metadata_.empty())
+        header[kMetadataKey] = metadata_;
+    std::size_t offset = 0;
+    for (const std::size_t i : order) {
+        const TensorView& view = tensors_[i];
+        const std::size_t end = offset + view.data.size();
+        header[view.name] = {{"dtype", tensorTypeName(view.type)},
+                             {"shape", view.shape},
+                             {"data_offsets", {offset, end}}};
+        offset = end;
+    }
+    std::string text =
+        header.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
+    const std::size_t used = (kLengthBytes + text.size()) % kBufferAlignment;
+    text.append((kBufferAlignment - used) % kBufferAlignment, ' ');
+    return text;
+}
+
+void SafetensorsWriter::write(const std::filesystem::path& path) const {
+    std::vector<std::size_t> order(tensors_.size());
+    std::iota(order.begin(), order.end(), std::size_t{0});
+    std::ranges::stable_sort(order, std::ranges::greater{},
+                             [&](std::size_t i) { return tensorTypeBytes(tensors_[i].type); });
+    const std::string text = header(order);
+    if (text.size() > kMaximumHeader)
+        throw DataError("cannot write " + path.string() + ": names and metadata exceed 100 MB");
+    AtomicFile file(path);
+    const std::uint64_t length = text.size();
+    file.write(std::as_bytes(std::span(&length, 1)));
+    file.write(text);
+    for (const std::size_t i : order)
+        file.write(tensors_[i].data);
+    file.commit();
+}
+
+} // namespace gradlab::engine

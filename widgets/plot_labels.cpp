@@ -12,10 +12,25 @@ namespace gradlab::widgets {
 
 namespace {
 constexpr double kMarkSpacing = 9.0; ///< pixels between two border marks
+
+/// Whether the line from a label in the margin to its line's end passes through `box`.
+bool isCrossedByLeader(const QRectF& box, const PlotLabel& inMargin) {
+    const QPointF from = inMargin.tip;
+    const QPointF to(inMargin.box.left(), inMargin.box.center().y());
+    const double left = std::max(box.left(), from.x());
+    const double right = std::min(box.right(), to.x());
+    if (left >= right)
+        return false;
+    const double slope = (to.y() - from.y()) / (to.x() - from.x());
+    const double first = from.y() + slope * (left - from.x());
+    const double last = from.y() + slope * (right - from.x());
+    return std::max(first, last) > box.top() && std::min(first, last) < box.bottom();
 }
+} // namespace
 
 void PlotLayouter::placeLineLabels() {
     std::vector<PlotLabel> margin;
+    std::vector<PlotLabel> atEnd;
     for (const PlotLine& line : content_.lines) {
         const auto last = std::find_if(line.points.rbegin(), line.points.rend(), [&](PlotPoint p) {
             return isDrawable(p.y, result_.logY) && isDrawable(p.x, result_.logX);
@@ -25,12 +40,32 @@ void PlotLayouter::placeLineLabels() {
         const double y =
             std::clamp(result_.mapY(last->y), result_.plot.top(), result_.plot.bottom());
         PlotLabel label{line.label, {}, line.colour, y, QPointF(result_.mapX(last->x), y)};
-        if (placeAtItsEnd(label, line))
-            result_.lineLabels.push_back(label);
-        else
-            margin.push_back(label);
+        (placeAtItsEnd(label, line) ? atEnd : margin).push_back(label);
     }
-    placeInMargin(std::move(margin));
+    const std::size_t before = result_.lineLabels.size();
+    placeInMargin(margin);
+    while (moveCrossedToMargin(atEnd, margin)) {
+        result_.lineLabels.resize(before);
+        placeInMargin(margin);
+    }
+    result_.lineLabels.insert(result_.lineLabels.end(), atEnd.begin(), atEnd.end());
+}
+
+/// Moves one label that a leader to the margin would strike through; false if there is none.
+bool PlotLayouter::moveCrossedToMargin(std::vector<PlotLabel>& atEnd,
+                                       std::vector<PlotLabel>& margin) {
+    const auto isStruck = [&](const PlotLabel& label) {
+        return std::any_of(
+            result_.lineLabels.begin(), result_.lineLabels.end(),
+            [&](const PlotLabel& other) { return isCrossedByLeader(label.box, other); });
+    };
+    const auto struck = std::find_if(atEnd.begin(), atEnd.end(), isStruck);
+    if (struck == atEnd.end())
+        return false;
+    std::erase(taken_, struck->box);
+    margin.push_back(*struck);
+    atEnd.erase(struck);
+    return true;
 }
 
 /// Inside the plot, where the line ends well before the others do and nothing else is drawn.

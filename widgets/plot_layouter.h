@@ -51,6 +51,7 @@ private:
     [[nodiscard]] std::vector<PlotTick> xTicksFor(int count, double right) const;
     void placeLineLabels();
     bool placeAtItsEnd(PlotLabel& label, const PlotLine& own);
+    bool moveCrossedToMargin(std::vector<PlotLabel>& atEnd, std::vector<PlotLabel>& margin);
     void placeInMargin(std::vector<PlotLabel> labels);
     void placeEvents();
     void placeReferences();

@@ -10,6 +10,7 @@
 #include "engine/core/errors.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace gradlab::engine {
 
@@ -54,9 +55,9 @@ struct GradientCompressor<T>::Impl {
     CompressionStats stats;
     std::size_t partsEncoded = 0; ///< of the open step; 0 = none is open
 
-    Impl(const MessagePlan& messagePlan, const CompressionSettings& compression,
+    Impl(MessagePlan messagePlan, const CompressionSettings& compression,
          const CompressorIdentity& who)
-        : plan(messagePlan), settings(requireLegal(compression)), identity(who),
+        : plan(std::move(messagePlan)), settings(requireLegal(compression)), identity(who),
           compressor(makeCompressor<T>(settings)),
           memory(makeMemory<T>(settings, plan.size(), identity)) {
         for (const CompressionUnit& unit : plan.units())
@@ -159,7 +160,9 @@ double GradientCompressor<T>::effectiveRatio(std::uint64_t epoch) const {
     return impl_->compressor->effectiveRatio(epoch);
 }
 
+// It is moved from; the check does not see that in a template.
 template <class T>
+// NOLINTNEXTLINE(performance-unnecessary-value-param)
 void GradientCompressor<T>::setUniforms(std::vector<std::vector<float>> uniforms) {
     GRADLAB_CHECK(uniforms.empty() || uniforms.size() == impl_->plan.units().size(),
                   uniforms.size(), impl_->plan.units().size());

@@ -129,7 +129,7 @@ template <class T>
 void dequantise(std::span<const std::int16_t> levels, T norm, std::uint32_t s,
                 std::span<T> values) {
     // Level ±s gives exactly ±norm, and level · norm, which could overflow, is never formed in T.
-    const double scale = static_cast<double>(s);
+    const auto scale = static_cast<double>(s);
     if constexpr (sizeof(T) == 4) {
         const double step = static_cast<double>(norm) / scale;
         for (std::size_t i = 0; i < levels.size(); ++i)

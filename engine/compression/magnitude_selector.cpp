@@ -20,7 +20,6 @@ constexpr std::size_t kGuessAtLeast = 16384; // below, all non-zeros are candida
 constexpr unsigned kDigitBits = 12;
 constexpr std::size_t kDigits = std::size_t{1} << kDigitBits;
 constexpr std::size_t kFlagBlock = 256; // elements compared at once
-constexpr std::size_t kCandidateSlack = 8;
 
 using Histogram = std::array<std::uint32_t, kDigits>;
 
@@ -63,12 +62,10 @@ auto MagnitudeSelector<T>::nthLargest(std::span<Key> keys, std::size_t rank) -> 
 
 template <class T>
 void MagnitudeSelector<T>::reserve(std::size_t elements) {
-    if (capacity_ >= elements)
+    if (indices_.size() >= elements)
         return;
-    // Default-initialised: the pages are not touched here.
-    indices_.reset(new std::uint32_t[elements + kCandidateSlack]);
-    values_.reset(new T[elements + kCandidateSlack]);
-    capacity_ = elements;
+    indices_.resize(elements);
+    values_.resize(elements);
 }
 
 /// Comparison and compaction apart: the first is a vector loop that leaves one byte an element, the

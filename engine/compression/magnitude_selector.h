@@ -8,9 +8,9 @@
 
 #include "engine/compression/tile_kernels.h"
 #include "engine/compression/tile_source.h"
+#include "engine/core/byte_buffer.h"
 
 #include <cstdint>
-#include <memory>
 #include <span>
 #include <vector>
 
@@ -37,9 +37,9 @@ public:
 
     /// Ascending; valid until the next call.
     [[nodiscard]] std::span<const std::uint32_t> indices() const noexcept {
-        return {indices_.get(), count_};
+        return {indices_.data(), count_};
     }
-    [[nodiscard]] std::span<const T> values() const noexcept { return {values_.get(), count_}; }
+    [[nodiscard]] std::span<const T> values() const noexcept { return {values_.data(), count_}; }
 
     /// The `rank`-th largest of `keys`, 1 ≤ rank ≤ size; reorders them.
     [[nodiscard]] static Key nthLargest(std::span<Key> keys, std::size_t rank);
@@ -54,9 +54,8 @@ private:
     void addZeros(std::size_t k);
 
     // Room for a whole unit; pages are touched only as far as candidates reach.
-    std::unique_ptr<std::uint32_t[]> indices_;
-    std::unique_ptr<T[]> values_;
-    std::size_t capacity_ = 0;
+    std::vector<std::uint32_t, UninitialisedAllocator<std::uint32_t>> indices_;
+    std::vector<T, UninitialisedAllocator<T>> values_;
     std::size_t count_ = 0;
     std::vector<Key> keys_;
 };

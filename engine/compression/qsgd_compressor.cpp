@@ -95,7 +95,7 @@ void QsgdCompressor<T>::measure(TileSource<T>& source) {
         const std::span<const T> tile = source.tile(t);
         eachBucket(t, tile.size(), [&](std::size_t bucket, std::size_t first, std::size_t count) {
             const std::span<const T> part = tile.subspan(first, count);
-            const double largest = static_cast<double>(magnitudeOf<T>(largestKey(part)));
+            const auto largest = static_cast<double>(magnitudeOf<T>(largestKey(part)));
             sums_[bucket] =
                 euclidean_ ? sums_[bucket] + sumSquares(part) : std::max(sums_[bucket], largest);
         });

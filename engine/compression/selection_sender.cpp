@@ -4,8 +4,6 @@
 
 #include "engine/compression/value_code.h"
 
-#include <math.h> // lgamma_r: std::lgamma writes a global
-
 #include <cmath>
 #include <numbers>
 
@@ -14,6 +12,7 @@ namespace gradlab::engine {
 double log2Choose(std::size_t n, std::size_t k) {
     if (k == 0 || k >= n)
         return 0.0;
+    // std::lgamma writes a global; this one does not.
     const auto logFactorial = [](std::size_t m) {
         int sign = 0;
         return ::lgamma_r(static_cast<double>(m) + 1.0, &sign);

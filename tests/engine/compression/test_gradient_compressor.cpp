@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Every method × memory × code × value type that the registry holds: what a receiver decodes is
 // what the sender's memory took off, bit for bit, and counts and norms are those of the message;
-// zeros, non-finite values, order of parts, threads, identical workers, other random streams.
+// zeros, non-finite values, order of parts, threads, identical workers.
 #include "engine/core/errors.h"
 #include "engine/core/parallel.h"
 #include "tests/support/compression_rows.h"
@@ -252,19 +252,6 @@ private slots:
         }
         for (const double sum : sums)
             QVERIFY(sum == 0.0);
-    }
-
-    void otherRandomStreamsDoNotMove() {
-        // Philox numbers are functions of their counters: none depends on a compressor having run.
-        std::vector<float> before(100);
-        fillUniform(before, 42, RandomPurpose::Dropout, {1, 0, 0, 0});
-        for (const MethodInfo& method : compressionMethods()) {
-            CompressionWorker<float> worker(planOf({1000}), settingsOf(method.name));
-            worker.step(contentOf<float>("normal", 1000));
-            std::vector<float> after(100);
-            fillUniform(after, 42, RandomPurpose::Dropout, {1, 0, 0, 0});
-            QVERIFY(sameValues(before, after));
-        }
     }
 
     void untouchedRowsStayUntouched_data() { addPairs(); }

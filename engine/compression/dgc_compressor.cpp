@@ -12,6 +12,8 @@ namespace gradlab::engine {
 
 namespace {
 
+constexpr std::size_t kRun = 8; // neighbours that are sampled together
+
 FieldSpec sampleParameter() {
     FieldSpec field;
     field.path = "compression.sample";
@@ -84,25 +86,31 @@ template <class T>
 T DgcCompressor<T>::sampledThreshold(const TileSource<T>& source, const UnitContext& context,
                                      double ratio, std::size_t k) {
     const auto n = static_cast<double>(source.size());
-    const double wanted = std::max(std::ceil(sample_ * n), std::ceil(2.0 / ratio));
+    const double least = std::ceil(2.0 / ratio);
+    const double wanted = std::max(std::ceil(sample_ * n), least);
     if (wanted >= n || k == source.size())
         return T{0};
     const auto size = static_cast<std::size_t>(wanted);
     RandomStream stream(context.identity.seed, RandomPurpose::Sampling,
                         static_cast<std::uint32_t>(context.step), context.identity.rank,
                         context.unit->id);
-    keys_.resize(size);
-    // One element of each of `size` equal stretches: without replacement, in the order of memory.
-    for (std::size_t i = 0; i < size; ++i) {
-        const std::size_t begin = i * source.size() / size;
-        const std::size_t end = (i + 1) * source.size() / size;
-        const std::size_t index = begin + stream.below(static_cast<std::uint32_t>(end - begin));
-        keys_[i] = magnitudeKey(source.peek(index));
+    // Runs of neighbours, one of each of equally long stretches: without replacement, in the order
+    // of memory, and a cache line serves a whole run. Single elements where runs would be few.
+    const std::size_t run = size / kRun >= static_cast<std::size_t>(least) ? kRun : 1;
+    const std::size_t runs = size / run;
+    keys_.resize(runs * run);
+    for (std::size_t r = 0; r < runs; ++r) {
+        const std::size_t begin = r * source.size() / runs;
+        const std::size_t places = (r + 1) * source.size() / runs - begin - run + 1;
+        const std::size_t first = begin + stream.below(static_cast<std::uint32_t>(places));
+        for (std::size_t i = 0; i < run; ++i)
+            keys_[r * run + i] = magnitudeKey(source.peek(first + i));
     }
     const double share = static_cast<double>(k) / n;
-    const auto rank = static_cast<std::size_t>(std::ceil(share * wanted));
+    const auto rank =
+        static_cast<std::size_t>(std::ceil(share * static_cast<double>(keys_.size())));
     return magnitudeOf<T>(
-        MagnitudeSelector<T>::nthLargest(keys_, std::clamp<std::size_t>(rank, 1, size)));
+        MagnitudeSelector<T>::nthLargest(keys_, std::clamp<std::size_t>(rank, 1, keys_.size())));
 }
 
 template <class T>
@@ -115,8 +123,7 @@ bool DgcCompressor<T>::selectByThreshold(TileSource<T>& source, T threshold, std
     const auto keyOf = [](T value) {
         return std::max(MagnitudeKey<T>{1}, magnitudeKey(value)); // never exact zeros
     };
-    // Collected with room for one correction downwards, so that most corrections only count.
-    T collected = threshold * static_cast<T>(kLower);
+    T collected = threshold; // corrections upwards only count, downwards walk again
     selector_.collect(source, keyOf(collected));
     std::size_t count = selector_.countAtLeast(keyOf(threshold));
     for (std::uint32_t pass = 0; pass < kMostPasses; ++pass) {
@@ -125,7 +132,7 @@ bool DgcCompressor<T>::selectByThreshold(TileSource<T>& source, T threshold, std
             break;
         threshold *= static_cast<T>(found > wanted ? kRaise : kLower);
         if (threshold < collected) {
-            collected = threshold * static_cast<T>(kLower);
+            collected = threshold;
             selector_.collect(source, keyOf(collected));
         }
         count = selector_.countAtLeast(keyOf(threshold));

@@ -17,6 +17,7 @@
 #include <QMenuBar>
 #include <QMessageBox>
 #include <QPushButton>
+#include <QSettings>
 #include <QStandardPaths>
 #include <QStatusBar>
 #include <QTemporaryDir>
@@ -220,6 +221,25 @@ private Q_SLOTS:
         QVERIFY(question != nullptr);
         question->buttons().constFirst()->click();
         QTRY_VERIFY(!window->isVisible());
+    }
+
+    void theLayoutIsKept() {
+        app::WindowOptions person;
+        person.experiments = tests::smallRace();
+        const app::WindowServices services{tests::threadsExchange, tests::loadSmallCorpus};
+        {
+            app::MainWindow window(services, person);
+            window.show();
+            window.resize(1111, 777);
+            window.findChild<QDockWidget*>(QStringLiteral("runsDock"))->hide();
+            QVERIFY(window.close());
+        }
+        app::MainWindow window(services, person);
+        window.show();
+        QCOMPARE(window.size(), QSize(1111, 777));
+        QVERIFY(!window.findChild<QDockWidget*>(QStringLiteral("runsDock"))->isVisible());
+        QVERIFY(window.findChild<QDockWidget*>(QStringLiteral("experimentDock"))->isVisible());
+        QSettings().clear();
     }
 
     void aPictureHasEverything() {

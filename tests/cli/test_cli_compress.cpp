@@ -6,7 +6,7 @@
 #include "engine/core/safetensors.h"
 #include "tests/support/cli_process.h"
 
-#include <QtTest>
+#include <QTest>
 
 #include <nlohmann/json.hpp>
 

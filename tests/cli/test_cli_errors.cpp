@@ -3,7 +3,7 @@
 // What a user does wrong: one line on stderr, the contract's exit code, and nothing half written.
 #include "tests/support/cli_process.h"
 
-#include <QtTest>
+#include <QTest>
 
 using namespace gradlab::tests;
 

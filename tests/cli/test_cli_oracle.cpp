@@ -5,7 +5,7 @@
 #include "engine/metrics/run_log.h"
 #include "tests/support/cli_process.h"
 
-#include <QtTest>
+#include <QTest>
 
 #include <nlohmann/json.hpp>
 

@@ -5,7 +5,7 @@
 #include "engine/training/experiment_schema.h"
 #include "tests/support/cli_process.h"
 
-#include <QtTest>
+#include <QTest>
 
 #include <nlohmann/json.hpp>
 

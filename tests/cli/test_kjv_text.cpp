@@ -7,7 +7,7 @@
 #include "tests/support/cli_process.h"
 
 #include <QStandardPaths>
-#include <QtTest>
+#include <QTest>
 
 using namespace gradlab;
 using namespace gradlab::tests;

@@ -6,7 +6,7 @@
 #include "app/cli/run_report.h"
 #include "tests/support/sample_records.h"
 
-#include <QtTest>
+#include <QTest>
 
 #include <limits>
 

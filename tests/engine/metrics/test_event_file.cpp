@@ -5,7 +5,7 @@
 #include "engine/metrics/event_file.h"
 #include "tests/support/sample_records.h"
 
-#include <QtTest>
+#include <QTest>
 
 #include <cmath>
 #include <cstring>

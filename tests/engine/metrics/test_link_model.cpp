@@ -3,7 +3,7 @@
 // The link model against numbers worked out by hand, the study's among them.
 #include "engine/metrics/link_model.h"
 
-#include <QtTest>
+#include <QTest>
 
 #include <array>
 #include <cmath>

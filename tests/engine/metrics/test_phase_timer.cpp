@@ -3,7 +3,7 @@
 // Phases are counted where they belong, by both clocks; no test depends on how long anything takes.
 #include "engine/metrics/phase_timer.h"
 
-#include <QtTest>
+#include <QTest>
 
 #include <thread>
 

@@ -4,7 +4,7 @@
 #include "engine/core/check.h"
 #include "engine/metrics/record_buffer.h"
 
-#include <QtTest>
+#include <QTest>
 
 #include <atomic>
 #include <thread>

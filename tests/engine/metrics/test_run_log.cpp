@@ -6,7 +6,7 @@
 #include "engine/metrics/run_log.h"
 #include "tests/support/sample_records.h"
 
-#include <QtTest>
+#include <QTest>
 
 #include <nlohmann/json.hpp>
 

@@ -7,7 +7,7 @@
 #include "engine/training/run_totals.h"
 #include "tests/support/run_training.h"
 
-#include <QtTest>
+#include <QTest>
 
 #include <bit>
 #include <cmath>

@@ -7,7 +7,7 @@
 #include "engine/training/experiment_schema.h"
 #include "tests/support/sample_records.h"
 
-#include <QtTest>
+#include <QTest>
 
 #include <fstream>
 #include <limits>

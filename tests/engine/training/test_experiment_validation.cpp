@@ -5,7 +5,7 @@
 #include "engine/core/errors.h"
 #include "engine/training/experiment_schema.h"
 
-#include <QtTest>
+#include <QTest>
 
 #include <algorithm>
 #include <cmath>

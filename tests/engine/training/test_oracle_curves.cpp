@@ -3,7 +3,7 @@
 // The twelve training runs that PyTorch made in double precision, reproduced step by step.
 #include "tests/support/run_training.h"
 
-#include <QtTest>
+#include <QTest>
 
 #include <nlohmann/json.hpp>
 

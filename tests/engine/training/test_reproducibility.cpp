@@ -8,7 +8,7 @@
 #include "tests/support/run_training.h"
 
 #include <QTemporaryDir>
-#include <QtTest>
+#include <QTest>
 
 #include <bit>
 #include <cmath>

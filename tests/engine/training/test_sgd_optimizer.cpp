@@ -5,7 +5,7 @@
 #include "engine/core/random.h"
 #include "engine/training/sgd_optimizer.h"
 
-#include <QtTest>
+#include <QTest>
 
 #include <cmath>
 #include <cstring>

@@ -4,7 +4,7 @@
 // simulated time.
 #include "engine/training/step_accounting.h"
 
-#include <QtTest>
+#include <QTest>
 
 #include <cmath>
 

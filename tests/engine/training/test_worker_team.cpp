@@ -3,7 +3,7 @@
 // At most `permits` workers compute at once, everybody gets a turn, errors come back to the owner.
 #include "engine/training/worker_team.h"
 
-#include <QtTest>
+#include <QTest>
 
 #include <atomic>
 #include <stdexcept>

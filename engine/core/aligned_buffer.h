@@ -69,7 +69,7 @@ private:
             ::operator delete(pointer, std::align_val_t{kBufferAlignment});
         }
     };
-    std::unique_ptr<T[], Free> data_;
+    std::unique_ptr<T[], Free> data_; // NOLINT(modernize-avoid-c-arrays): the size is not constant
     std::size_t size_ = 0;
 };
 

@@ -30,10 +30,10 @@ struct SplitText {
     SplitText(const SplitText&) = delete;
     SplitText& operator=(const SplitText&) = delete;
 
-    void set(std::string text_, std::string name_, std::optional<double> floor_) {
-        text = std::move(text_);
-        name = std::move(name_);
-        floor = floor_;
+    void set(std::string newText, std::string newName, std::optional<double> newFloor) {
+        text = std::move(newText);
+        name = std::move(newName);
+        floor = newFloor;
         lines = nonBlankLines(text);
     }
     void read(const std::filesystem::path& path) { set(readTextFile(path), path.string(), {}); }

@@ -53,9 +53,9 @@ public:
 
     /// Forward and backward. `state` is read and overwritten by the window's last (h, c).
     /// `gradient` (layout size) is overwritten by the gradient of the MEAN cross-entropy over the
-    /// T·B predictions. Returns that mean, natural logarithm. `forwardDone` is called once between
-    /// forward and backward. Throws Cancelled when `stop` asks; then `state` and `gradient` are
-    /// unspecified.
+    /// T·B predictions. Returns that mean, natural logarithm. `forwardDone` is called once,
+    /// behind the last LSTM layer: the output layer makes loss and gradient in one pass. Throws
+    /// Cancelled when `stop` asks; then `state` and `gradient` are unspecified.
     virtual double forwardBackward(std::span<const T> parameters, const Window& window,
                                    HiddenState<T> state, const DropoutContext& dropout,
                                    std::span<T> gradient, const std::function<void()>& forwardDone,

@@ -11,6 +11,7 @@
 #include "engine/model/product_kernel.h"
 
 #include <algorithm>
+#include <array>
 
 namespace gradlab::engine {
 namespace {
@@ -62,7 +63,7 @@ public:
                                                        std::size_t depth) {
         if (firstDepth != depth_ || firstRow < first_ || firstRow >= end_)
             copy(firstRow, firstDepth, depth);
-        return {copy_ + (firstRow - first_) * kDepth, 1, kRows};
+        return {copy_.data() + (firstRow - first_) * kDepth, 1, kRows};
     }
 
 private:
@@ -76,7 +77,7 @@ private:
         const std::size_t whole = (end_ - first_) / kRows * kRows;
         const T* from = matrix_.data + firstDepth * matrix_.stride + firstRow;
         for (std::size_t k = 0; k < depth; ++k, from += matrix_.stride) {
-            T* to = copy_ + k * kRows;
+            T* to = copy_.data() + k * kRows;
             for (std::size_t i = 0; i < whole; i += kRows)
                 std::copy_n(from + i, kRows, to + i * kDepth);
             for (std::size_t i = whole; i < end_ - first_; ++i)
@@ -88,7 +89,7 @@ private:
     std::size_t first_ = 0; ///< rows of the transpose from here
     std::size_t end_ = 0;   ///< to here are in copy_
     std::size_t depth_ = 0; ///< from this k on
-    alignas(64) T copy_[kDepth * kRows * kTiles];
+    alignas(kBufferAlignment) std::array<T, kDepth * kRows * kTiles> copy_; ///< not initialised
 };
 
 /// Stretches of k of nearly equal length, so that none is too short to pay for reading c.

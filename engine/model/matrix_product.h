@@ -16,8 +16,8 @@ namespace gradlab::engine {
 /// Row-major view of someone else's memory; rows are `stride` elements apart.
 template <class T>
 struct MatrixView {
-    MatrixView(T* data_, std::size_t rows_, std::size_t cols_)
-        : data(data_), rows(rows_), cols(cols_), stride(cols_) {}
+    MatrixView(T* first, std::size_t rowCount, std::size_t columnCount)
+        : data(first), rows(rowCount), cols(columnCount), stride(columnCount) {}
 
     T* data;
     std::size_t rows;

@@ -55,7 +55,8 @@ public:
     }
     /// Groups of backwardOrder(), each of at least `minimumBytes` (at 4 bytes an element); the
     /// remainder joins the last.
-    [[nodiscard]] std::vector<MessagePart> parts(std::size_t minimumBytes = 256 * 1024) const;
+    [[nodiscard]] std::vector<MessagePart> parts(std::size_t minimumBytes = std::size_t{256} *
+                                                                            1024) const;
 
 private:
     void place();

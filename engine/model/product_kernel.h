@@ -52,14 +52,16 @@ struct ProductKernel {
 private:
     using Function = void (*)(std::size_t, const Left&, const Right&, const Result&);
 
-    template <int Rows, int Vectors>
+    // NOLINTBEGIN(modernize-avoid-c-arrays): these become registers; packets warn as template
+    // arguments.
+    template <std::size_t Rows, std::size_t Vectors>
     static void tile(std::size_t depth, const Left& a, const Right& b, const Result& c) {
         using namespace Eigen::internal;
         Packet sum[Rows][Vectors];
 #pragma GCC unroll 8
-        for (int i = 0; i < Rows; ++i)
+        for (std::size_t i = 0; i < Rows; ++i)
 #pragma GCC unroll 3
-            for (int v = 0; v < Vectors; ++v)
+            for (std::size_t v = 0; v < Vectors; ++v)
                 sum[i][v] = pset1<Packet>(T{0});
         const T* left = a.at;
         const T* right = b.at;
@@ -67,13 +69,13 @@ private:
         for (std::size_t k = 0; k < depth; ++k) {
             Packet value[Vectors];
 #pragma GCC unroll 3
-            for (int v = 0; v < Vectors; ++v)
-                value[v] = ploadu<Packet>(right + static_cast<std::size_t>(v) * kLanes);
+            for (std::size_t v = 0; v < Vectors; ++v)
+                value[v] = ploadu<Packet>(right + v * kLanes);
 #pragma GCC unroll 8
-            for (int i = 0; i < Rows; ++i) {
-                const Packet factor = pset1<Packet>(left[static_cast<std::size_t>(i) * rowStride]);
+            for (std::size_t i = 0; i < Rows; ++i) {
+                const Packet factor = pset1<Packet>(left[i * rowStride]);
 #pragma GCC unroll 3
-                for (int v = 0; v < Vectors; ++v)
+                for (std::size_t v = 0; v < Vectors; ++v)
                     sum[i][v] = pmadd(factor, value[v], sum[i][v]);
             }
             left += a.depthStride;
@@ -81,23 +83,24 @@ private:
         }
         if (c.cols == Vectors * kLanes) {
 #pragma GCC unroll 8
-            for (int i = 0; i < Rows; ++i)
+            for (std::size_t i = 0; i < Rows; ++i)
 #pragma GCC unroll 3
-                for (int v = 0; v < Vectors; ++v) {
-                    T* to = c.at + static_cast<std::size_t>(i) * c.stride +
-                            static_cast<std::size_t>(v) * kLanes;
+                for (std::size_t v = 0; v < Vectors; ++v) {
+                    T* to = c.at + i * c.stride + v * kLanes;
                     pstoreu(to, c.accumulate ? padd(ploadu<Packet>(to), sum[i][v]) : sum[i][v]);
                 }
         } else {
             alignas(64) T padded[Rows * Vectors * kLanes];
 #pragma GCC unroll 8
-            for (int i = 0; i < Rows; ++i)
+            for (std::size_t i = 0; i < Rows; ++i)
 #pragma GCC unroll 3
-                for (int v = 0; v < Vectors; ++v)
-                    pstoreu(padded + static_cast<std::size_t>(i * Vectors + v) * kLanes, sum[i][v]);
+                for (std::size_t v = 0; v < Vectors; ++v)
+                    pstoreu(padded + (i * Vectors + v) * kLanes, sum[i][v]);
             storeNarrow(padded, Rows, Vectors * kLanes, c);
         }
     }
+
+    // NOLINTEND(modernize-avoid-c-arrays)
 
     static void storeNarrow(const T* padded, std::size_t rows, std::size_t width, const Result& c) {
         for (std::size_t i = 0; i < rows; ++i)
@@ -107,7 +110,7 @@ private:
             }
     }
 
-    template <int Rows>
+    template <std::size_t Rows>
     static constexpr std::array<Function, kVectors> row() {
         return {&tile<Rows, 1>, &tile<Rows, 2>, &tile<Rows, 3>};
     }

@@ -17,7 +17,7 @@ namespace {
 /// Draws from softmax(logits); `uniform` in [0, 1). Numbers that are not finite end the sentence.
 template <class T>
 std::int32_t draw(std::span<const T> logits, float uniform, std::int32_t endOfSentence) {
-    const double max = static_cast<double>(*std::ranges::max_element(logits));
+    const auto max = static_cast<double>(*std::ranges::max_element(logits));
     double total = 0.0;
     for (const T logit : logits)
         total += std::exp(static_cast<double>(logit) - max);

@@ -19,6 +19,8 @@ public:
     using Values = Eigen::Array<T, static_cast<int>(kSize), 1>;
 
     VectorChunk() = default;
+    // Eigen's fixed-size arrays must not be passed by value.
+    // NOLINTNEXTLINE(modernize-pass-by-value)
     explicit VectorChunk(const Values& values) : values_(values) {}
 
     /// The first `count` ≤ kSize elements, the rest zero.

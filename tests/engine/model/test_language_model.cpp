@@ -6,6 +6,7 @@
 #include "engine/core/errors.h"
 #include "engine/core/parallel.h"
 #include "engine/core/safetensors.h"
+#include "engine/data/batch_iterator.h"
 #include "tests/support/json_file.h"
 #include "tests/support/model_case.h"
 #include "tests/support/reference_language_model.h"
@@ -162,6 +163,29 @@ private slots:
         ModelCase<double> trained({50, 24, 2, true}, 14, 5);
         QVERIFY(std::abs(trained.step() * 70.0 / once - 1.0) < 1e-12);
         QVERIFY(relativeError<double>(trained.c.span(), whole.c.span()) < 1e-12);
+    }
+
+    // Perplexity comes from sum and count, so cutting a column into windows cannot change it.
+    void scoreDoesNotDependOnTheWindow() {
+        const ModelCase<double> start({40, 12, 2, true}, 1, 1);
+        TokenIds stream;
+        RandomStream random(4, RandomPurpose::Test, 0, 0, 0);
+        for (int i = 0; i < 3 * 83; ++i)
+            stream.push_back(static_cast<std::int32_t>(random.below(40)));
+        const ColumnBlock block = cutColumns(stream, 3, 0, 3);
+        const auto score = [&](std::size_t bptt) {
+            std::vector<double> h(std::size_t{2} * 3 * 12);
+            std::vector<double> c(h.size());
+            const BatchIterator windows(block, bptt, true);
+            double sum = 0.0;
+            for (std::size_t w = 0; w < windows.windows(); ++w)
+                sum += start.model->evaluate(start.parameters.span(), windows.window(w), {h, c});
+            return sum;
+        };
+        const double whole = score(82);
+        for (const std::size_t bptt : {1U, 5U, 35U, 41U, 81U})
+            QVERIFY(std::abs(score(bptt) / whole - 1.0) < 1e-12);
+        QVERIFY(score(5) == score(5));
     }
 
     void sameBitsForEveryNumberOfThreads() {

@@ -7,6 +7,7 @@
 
 #include <unistd.h>
 
+#include <array>
 #include <csignal>
 
 namespace gradlab::app {
@@ -24,8 +25,8 @@ void handleSignal(int signal) {
 } // namespace
 
 InterruptNotifier::InterruptNotifier(QObject* parent) : QObject(parent) {
-    int ends[2];
-    if (pipe(ends) != 0)
+    std::array<int, 2> ends{};
+    if (pipe(ends.data()) != 0)
         return;
     readEnd_ = ends[0];
     writeEnd = ends[1];

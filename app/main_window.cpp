@@ -55,11 +55,10 @@ MainWindow::MainWindow(WindowServices services, const WindowOptions& options, QW
     connectSession();
     connectParts();
     resize(1280, 800);
-    if (keepSettings_)
-        restoreSettings();
+    if (!keepSettings_ || !restoreSettings())
+        sizeDocks();
     if (fixedSize_)
         resize(options.width, options.height);
-    sizeDocks();
     if (!options.experiments.empty())
         panel_->setExperiments(options.experiments);
     board_->setXAxis(xAxisFromName(options.xAxis));

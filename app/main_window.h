@@ -90,7 +90,7 @@ private:
     void applyTheme();
     void resetLayout();
     void sizeDocks();
-    void restoreSettings();
+    bool restoreSettings();
     void saveSettings();
     // main_window_actions.cpp
     QAction* addCommand(const QString& text, const QList<QKeySequence>& keys,

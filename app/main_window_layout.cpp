@@ -58,7 +58,6 @@ void MainWindow::buildDocks() {
     tableDock_->setFeatures(QDockWidget::DockWidgetClosable | QDockWidget::DockWidgetMovable);
     addDockWidget(Qt::BottomDockWidgetArea, tableDock_);
     setCorner(Qt::BottomLeftCorner, Qt::BottomDockWidgetArea);
-    sizeDocks();
 }
 
 void MainWindow::buildTable() {
@@ -117,11 +116,15 @@ void MainWindow::sizeDocks() {
     resizeDocks({tableDock_}, {line * 8}, Qt::Vertical);
 }
 
-void MainWindow::restoreSettings() {
+/// False if there is nothing to restore, or it is of another version.
+bool MainWindow::restoreSettings() {
     const QSettings settings;
     restoreGeometry(settings.value(QStringLiteral("window/geometry")).toByteArray());
-    restoreState(settings.value(QStringLiteral("window/state")).toByteArray(), kLayoutVersion);
     board_->restoreSplitters(settings.value(QStringLiteral("window/splitters")).toByteArray());
+    const bool restored =
+        restoreState(settings.value(QStringLiteral("window/state")).toByteArray(), kLayoutVersion);
+    panelDock_->show(); // it had folded away for the last run
+    return restored;
 }
 
 void MainWindow::saveSettings() {

@@ -26,8 +26,7 @@ QString fieldText(const engine::Experiment& experiment, const char* path) {
 /// The method with the one number that says how much it sends.
 QString methodAndAmount(const engine::Experiment& experiment) {
     const engine::MethodInfo* method = engine::findMethod(experiment.compression.method);
-    const QString text =
-        QString::fromStdString(method ? method->label : experiment.compression.method);
+    QString text = QString::fromStdString(method ? method->label : experiment.compression.method);
     for (const char* path : {"compression.ratio", "compression.levels"}) {
         const QString amount = fieldText(experiment, path);
         if (!amount.isEmpty())

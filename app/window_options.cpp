@@ -107,6 +107,19 @@ void requireLimitsAndValidity(WindowOptions& options) {
         throw engine::ExperimentError("", "--start: nothing to run; name an experiment file");
 }
 
+/// A change that no run would ever see is a typing mistake.
+void requireKnownRuns(const WindowOptions& options) {
+    for (const ScriptedChange& change : options.script) {
+        const bool known =
+            std::any_of(options.experiments.begin(), options.experiments.end(),
+                        [&](const engine::Experiment& run) { return concerns(change, run.name); });
+        if (!known)
+            throw engine::ExperimentError(change.change.path,
+                                          "no run has that name: --change …:" + change.member +
+                                              ":…; give the start of a run's name");
+    }
+}
+
 void interpret(const RawOptions& raw, WindowOptions& options) {
     options.out = raw.out;
     options.screenshot = raw.screenshot;
@@ -118,6 +131,7 @@ void interpret(const RawOptions& raw, WindowOptions& options) {
         options.script.push_back(parseScriptedChange(text));
     readFiles(raw, options);
     requireLimitsAndValidity(options);
+    requireKnownRuns(options);
 }
 
 WindowCommand ended(int exitCode, std::string text) {

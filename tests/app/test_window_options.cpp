@@ -82,6 +82,8 @@ private Q_SLOTS:
         QTest::newRow("steps") << QStringList{"--steps", "-3"} << 2;
         QTest::newRow("steps not a number") << QStringList{"--steps", "many"} << 2;
         QTest::newRow("change") << QStringList{"--change", "nonsense"} << 2;
+        QTest::newRow("change of an unknown run")
+            << QStringList{"--change", "4:Nobody:training.lr=5"} << 2;
         QTest::newRow("picture nowhere") << QStringList{"--screenshot", "/no/where/a.png"} << 2;
         QTest::newRow("missing file") << QStringList{"/no/such/race.json"} << 3;
     }

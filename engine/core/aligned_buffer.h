@@ -24,8 +24,8 @@ public:
     explicit AlignedBuffer(std::size_t size) : size_(size) {
         if (size == 0)
             return;
-        data_.reset(static_cast<T*>(
-            ::operator new(size * sizeof(T), std::align_val_t{kBufferAlignment})));
+        data_.reset(
+            static_cast<T*>(::operator new (size * sizeof(T), std::align_val_t{kBufferAlignment})));
         std::fill_n(data_.get(), size, T{});
     }
     AlignedBuffer(const AlignedBuffer& other) : AlignedBuffer(other.size_) {
@@ -66,7 +66,7 @@ public:
 private:
     struct Free {
         void operator()(T* pointer) const noexcept {
-            ::operator delete(pointer, std::align_val_t{kBufferAlignment});
+            ::operator delete (pointer, std::align_val_t{kBufferAlignment});
         }
     };
     std::unique_ptr<T[], Free> data_; // NOLINT(modernize-avoid-c-arrays): the size is not constant

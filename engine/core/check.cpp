@@ -8,8 +8,8 @@ CheckFailure::~CheckFailure() = default;
 
 void failCheck(const char* condition, const char* file, int line, const std::string& values) {
     std::ostringstream text;
-    text << "internal error: (" << condition << ") does not hold:" << values << " at " << file << ':'
-         << line;
+    text << "internal error: (" << condition << ") does not hold:" << values << " at " << file
+         << ':' << line;
     throw CheckFailure(text.str());
 }
 

@@ -33,7 +33,6 @@ template <class... Values>
 #define GRADLAB_CHECK(condition, ...)                                                              \
     do {                                                                                           \
         if (!(condition)) [[unlikely]]                                                             \
-            ::gradlab::engine::failCheck(                                                          \
-                #condition, __FILE__, __LINE__,                                                    \
-                ::gradlab::engine::describeValues(__VA_ARGS__));                                   \
+            ::gradlab::engine::failCheck(#condition, __FILE__, __LINE__,                           \
+                                         ::gradlab::engine::describeValues(__VA_ARGS__));          \
     } while (false)

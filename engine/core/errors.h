@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: Gradient Lab contributors
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The errors that a caller can do something about. Each message is one line that says what is wrong,
-// where, and what to do. A bug is a CheckFailure (check.h), never one of these.
+// The errors that a caller can do something about. Each message is one line that says what is
+// wrong, where, and what to do. A bug is a CheckFailure (check.h), never one of these.
 #pragma once
 
 #include "engine/core/export.h"
@@ -12,7 +12,8 @@
 
 namespace gradlab::engine {
 
-/// Base of every recoverable error; what() is one line without program name and without a full stop.
+/// Base of every recoverable error; what() is one line without program name and without a full
+/// stop.
 class GRADLAB_ENGINE_EXPORT Error : public std::runtime_error {
 public:
     using std::runtime_error::runtime_error;
@@ -22,7 +23,8 @@ public:
 /// A bad option or experiment: names the field, the value and what is allowed. Exit code 2.
 class GRADLAB_ENGINE_EXPORT ExperimentError : public Error {
 public:
-    /// `field` is the experiment file's dotted path ("training.lr"), or empty when none is to blame.
+    /// `field` is the experiment file's dotted path ("training.lr"), or empty when none is to
+    /// blame.
     ExperimentError(std::string field, const std::string& message);
     ~ExperimentError() override;
     [[nodiscard]] const std::string& field() const noexcept { return field_; }
@@ -52,7 +54,8 @@ public:
     ~ProtocolError() override;
 };
 
-/// A number left the finite range: names step and tensor. Exit code 5. Nothing of the step is committed.
+/// A number left the finite range: names step and tensor. Exit code 5. Nothing of the step is
+/// committed.
 class GRADLAB_ENGINE_EXPORT NumericError : public Error {
 public:
     NumericError(std::uint64_t step, std::string tensor, const std::string& what);

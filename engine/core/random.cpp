@@ -12,7 +12,8 @@ namespace {
 
 constexpr std::size_t kBatch = 16; // blocks computed side by side
 
-/// philox() of kBatch consecutive blocks as loops that the compiler vectorises: 4 · kBatch uniforms.
+/// philox() of kBatch consecutive blocks as loops that the compiler vectorises: 4 · kBatch
+/// uniforms.
 void fillBatch(float* out, std::uint32_t seed, RandomPurpose purpose,
                const RandomCounter& counter) noexcept {
     using Words = std::array<std::uint32_t, kBatch>;

@@ -1,9 +1,11 @@
 // SPDX-FileCopyrightText: Gradient Lab contributors
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Counter-based random numbers: Philox4x32-10. A number is a pure function of what it is for, so it depends
-// neither on the order of calls nor on the number of threads, and no consumer disturbs another.
+// Counter-based random numbers: Philox4x32-10. A number is a pure function of what it is for, so it
+// depends neither on the order of calls nor on the number of threads, and no consumer disturbs
+// another.
 //   key = (seed, purpose); counter = (step, lane, tensor, element div 4); word = element mod 4
-// Source: Salmon et al. 2011, "Parallel random numbers: as easy as 1, 2, 3"; generator from Random123.
+// Source: Salmon et al. 2011, "Parallel random numbers: as easy as 1, 2, 3"; generator from
+// Random123.
 #pragma once
 
 #include "engine/core/export.h"
@@ -47,10 +49,12 @@ using RandomBlock = std::array<std::uint32_t, 4>;
 }
 
 /// Fills `out` with uniform24 of elements first, first+1, … of one (step, lane, tensor).
-GRADLAB_ENGINE_EXPORT void fillUniform(std::span<float> out, std::uint32_t seed, RandomPurpose purpose,
-                                       RandomCounter counter, std::size_t first = 0) noexcept;
+GRADLAB_ENGINE_EXPORT void fillUniform(std::span<float> out, std::uint32_t seed,
+                                       RandomPurpose purpose, RandomCounter counter,
+                                       std::size_t first = 0) noexcept;
 
-/// Sequential reader of one (seed, purpose, step, lane, tensor): word 0, 1, 2, … Cheap to construct.
+/// Sequential reader of one (seed, purpose, step, lane, tensor): word 0, 1, 2, … Cheap to
+/// construct.
 class GRADLAB_ENGINE_EXPORT RandomStream {
 public:
     RandomStream(std::uint32_t seed, RandomPurpose purpose, std::uint32_t step, std::uint32_t lane,

@@ -3,12 +3,27 @@
 #include "engine/training/worker_team.h"
 
 #include "engine/core/check.h"
+#include "engine/core/errors.h"
 
 #include <algorithm>
 #include <chrono>
 #include <utility>
 
 namespace gradlab::engine {
+
+namespace {
+
+bool isCancelled(const std::exception_ptr& error) {
+    try {
+        std::rethrow_exception(error);
+    } catch (const Cancelled&) {
+        return true;
+    } catch (...) {
+        return false;
+    }
+}
+
+} // namespace
 
 WorkerTeam::WorkerTeam(std::size_t workers, std::size_t threads)
     : errors_(workers), permits_(std::max<std::size_t>(1, threads)) {
@@ -39,10 +54,14 @@ void WorkerTeam::start(Work work, Failed failed) {
 std::exception_ptr WorkerTeam::join() {
     std::unique_lock lock(mutex_);
     roundDone_.wait(lock, [&] { return busy_ == 0; });
-    for (const std::exception_ptr& error : errors_)
-        if (error != nullptr)
+    std::exception_ptr first;
+    for (const std::exception_ptr& error : errors_) {
+        if (error != nullptr && !isCancelled(error))
             return error;
-    return nullptr;
+        if (first == nullptr)
+            first = error;
+    }
+    return first;
 }
 
 void WorkerTeam::run(Work work) {

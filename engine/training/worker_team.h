@@ -33,7 +33,8 @@ public:
 
     /// Starts a round; returns at once. Every round must be joined.
     void start(Work work, Failed failed = {});
-    /// Blocks until everybody is done; the first (lowest index) exception of the round, or null.
+    /// Blocks until everybody is done; the exception of the lowest index, or null. Cancelled counts
+    /// only if nobody threw anything else: it is what the others throw once one has failed.
     [[nodiscard]] std::exception_ptr join();
     /// start and join; throws what the work threw.
     void run(Work work);

@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: Gradient Lab contributors
 // SPDX-License-Identifier: GPL-3.0-or-later
 // At most `permits` workers compute at once, everybody gets a turn, errors come back to the owner.
+#include "engine/core/errors.h"
 #include "engine/training/worker_team.h"
 
 #include <QTest>
@@ -71,6 +72,19 @@ private Q_SLOTS:
                 after = 1;
         });
         QCOMPARE(after, 1);
+    }
+
+    // One worker fails, the others are told to give up: the failure is what counts.
+    void aFailureIsNotHiddenByThoseThatGaveUp() {
+        WorkerTeam team(3, 2);
+        team.start([](std::size_t index, ComputeArena&, double) {
+            if (index == 2)
+                throw std::runtime_error("worker two");
+            throw Cancelled();
+        });
+        QVERIFY_EXCEPTION_THROWN(std::rethrow_exception(team.join()), std::runtime_error);
+        team.start([](std::size_t, ComputeArena&, double) { throw Cancelled(); });
+        QVERIFY_EXCEPTION_THROWN(std::rethrow_exception(team.join()), Cancelled);
     }
 };
 

@@ -123,6 +123,16 @@ CheckpointContents<T> TrainerImpl<T>::checkpointContents() {
 }
 
 template <class T>
+ExchangeForm TrainerImpl<T>::exchangeForm() const {
+    if (experiment_.cluster.topology != "ring")
+        return ExchangeForm::Server;
+    // Sums in transit need values of the training type; narrower ones are gathered.
+    const bool dense = experiment_.compression.method == "none" &&
+                       experiment_.compression.values == experiment_.training.precision;
+    return dense ? ExchangeForm::RingReduce : ExchangeForm::RingGather;
+}
+
+template <class T>
 ExchangeSetup TrainerImpl<T>::exchangeSetup() const {
     ExchangeSetup setup;
     setup.plan = plan_;
@@ -131,9 +141,7 @@ ExchangeSetup TrainerImpl<T>::exchangeSetup() const {
     for (std::uint32_t rank = 0; rank < setup.workers; ++rank)
         setup.ranks.push_back(rank);
     setup.topology = experiment_.cluster.topology;
-    // Sums in transit need values of the training type; narrower ones are gathered.
-    setup.denseRing = setup.topology == "ring" && experiment_.compression.method == "none" &&
-                      experiment_.compression.values == experiment_.training.precision;
+    setup.denseRing = exchangeForm() == ExchangeForm::RingReduce;
     setup.link = experiment_.cluster.link;
     return setup;
 }

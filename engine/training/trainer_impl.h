@@ -64,6 +64,7 @@ private:
 
     [[nodiscard]] std::uint64_t epochOf(std::uint64_t step) const { return (step - 1) / windows_; }
     [[nodiscard]] bool isDue(std::int64_t every) const;
+    [[nodiscard]] ExchangeForm exchangeForm() const;
     [[nodiscard]] ExchangeSetup exchangeSetup() const;
     [[nodiscard]] CheckpointContents<T> checkpointContents();
 

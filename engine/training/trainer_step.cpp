@@ -139,9 +139,7 @@ StepInputs TrainerImpl<T>::stepInputs(const WorkerStep& step) const {
     inputs.sgd = sgd_;
     inputs.updateWallS = updateWallS_;
     inputs.updateCpuS = updateCpuS_;
-    const ExchangeSetup setup = exchangeSetup();
-    if (setup.topology == "ring")
-        inputs.form = setup.denseRing ? ExchangeForm::RingReduce : ExchangeForm::RingGather;
+    inputs.form = exchangeForm();
     const LinkSettings& link = experiment_.cluster.link;
     inputs.link.bytesPerSecond = link.bandwidth / 8.0;
     inputs.link.latency = link.latency;

@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/core/parallel.h"
 
+#include "engine/core/cpu_clock.h"
+
 #include <tbb/info.h>
 #include <tbb/parallel_for.h>
 #include <tbb/task_arena.h>
@@ -9,7 +11,6 @@
 #include <algorithm>
 #include <atomic>
 #include <cstdint>
-#include <ctime>
 #include <thread>
 #include <utility>
 
@@ -29,12 +30,6 @@ struct ComputeArena::Impl {
 namespace {
 // The arena in force in this thread; null where loops run serially.
 thread_local ComputeArena* currentArena = nullptr;
-
-double helperCpuSeconds() noexcept {
-    timespec now{};
-    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
-    return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
-}
 } // namespace
 
 ComputeArena::ComputeArena(int concurrency)
@@ -76,9 +71,9 @@ void parallelBlocks(std::size_t blocks, const std::function<void(std::size_t)>& 
             body(block);
             return;
         }
-        const double before = helperCpuSeconds();
+        const double before = threadCpuSeconds();
         body(block);
-        helpers += static_cast<std::int64_t>(1e9 * (helperCpuSeconds() - before));
+        helpers += static_cast<std::int64_t>(1e9 * (threadCpuSeconds() - before));
     });
 }
 

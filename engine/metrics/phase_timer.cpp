@@ -2,10 +2,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/metrics/phase_timer.h"
 
-#include "engine/core/check.h"
-
 #include <array>
-#include <ctime>
 
 namespace gradlab::engine {
 
@@ -31,13 +28,6 @@ void addTimes(StepTimes& into, const StepTimes& more) {
 void scaleTimes(StepTimes& times, double factor) {
     for (const auto member : kMembers)
         times.*member *= factor;
-}
-
-double threadCpuSeconds() {
-    timespec now{};
-    const int failed = clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
-    GRADLAB_CHECK(failed == 0, failed);
-    return static_cast<double>(now.tv_sec) + static_cast<double>(now.tv_nsec) * 1e-9;
 }
 
 void PhaseTimer::reset() {

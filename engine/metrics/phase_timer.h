@@ -5,6 +5,7 @@
 // threads is added by addCpu(). Leaves out: the modelled link (link_model.h).
 #pragma once
 
+#include "engine/core/cpu_clock.h"
 #include "engine/core/export.h"
 #include "engine/metrics/step_record.h"
 
@@ -31,9 +32,6 @@ enum class Phase {
 GRADLAB_ENGINE_EXPORT void addTimes(StepTimes& into, const StepTimes& more);
 /// Every phase times `factor` (1/N makes a mean of a sum).
 GRADLAB_ENGINE_EXPORT void scaleTimes(StepTimes& times, double factor);
-
-/// Seconds of CPU that the calling thread has used since it started (CLOCK_THREAD_CPUTIME_ID).
-[[nodiscard]] GRADLAB_ENGINE_EXPORT double threadCpuSeconds();
 
 /// Accumulates one worker's step. Not thread-safe: one object a worker, used by whoever runs its
 /// phase; other threads measure by themselves and hand in their sums by addWall() and addCpu()

@@ -10,12 +10,16 @@
 
 namespace gradlab::transport {
 
-/// On the wire: never renumber. Numbers from 64 on are left to the control plane.
+/// On the wire: never renumber. Numbers from 64 on are not counted as traffic of a step.
 enum class FrameType : std::uint8_t {
     Gradient = 1,     ///< one part of a worker's message; a ring forwards it unchanged
     Mean = 2,         ///< one part of what the server sends down; rank is kServerRank
     PartialChunk = 3, ///< dense ring, reduce-scatter: a chunk summed so far; rank is the sender
-    SummedChunk = 4   ///< dense ring, all-gather: the whole sum; rank is who finished it
+    SummedChunk = 4,  ///< dense ring, all-gather: the whole sum; rank is who finished it
+    Control = 64,     ///< one control message, a JSON document (zmq/control_message.h)
+    DataHello = 65,   ///< first frame of a worker's data socket: `step` is its member number
+    Snapshot = 66,    ///< an engine snapshot, either way: `step` is the request's number
+    Probe = 67        ///< bytes to be timed, echoed on the control plane
 };
 
 inline constexpr std::uint32_t kServerRank = 0xFFFFFFFFU;

@@ -60,6 +60,14 @@ std::uint64_t hashOf(engine::ByteView message) {
     throw engine::ProtocolError("frame refused: " + what + ": header byte " + std::to_string(at));
 }
 
+bool isKnown(std::uint8_t type) {
+    const auto within = [type](FrameType first, FrameType last) {
+        return type >= static_cast<std::uint8_t>(first) && type <= static_cast<std::uint8_t>(last);
+    };
+    return within(FrameType::Gradient, FrameType::SummedChunk) ||
+           within(FrameType::Control, FrameType::Probe);
+}
+
 void checkKind(engine::ByteView message) {
     if (get<std::uint32_t>(message, kMagicAt) != kFrameMagic)
         refuse("not a Gradient Lab frame (wrong magic number)", kMagicAt);
@@ -69,8 +77,7 @@ void checkKind(engine::ByteView message) {
                    std::to_string(kWireVersion) + "; run the same version of gradlab everywhere",
                kVersionAt);
     const auto type = get<std::uint8_t>(message, kTypeAt);
-    if (type < static_cast<std::uint8_t>(FrameType::Gradient) ||
-        type > static_cast<std::uint8_t>(FrameType::SummedChunk))
+    if (!isKnown(type))
         refuse("unknown frame type " + std::to_string(type), kTypeAt);
     if (get<std::uint8_t>(message, kFlagsAt) != 0)
         refuse("flags that this version does not know", kFlagsAt);

@@ -15,7 +15,7 @@ namespace gradlab::engine {
 template <class T>
 struct UninitialisedAllocator : std::allocator<T> {
     template <class U>
-    struct rebind {
+    struct rebind { // NOLINT(readability-identifier-naming): the allocator requirements' name
         using other = UninitialisedAllocator<U>;
     };
     template <class U>

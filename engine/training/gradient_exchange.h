@@ -58,21 +58,29 @@ struct ExchangeSetup {
     std::uint64_t session = 0;
 };
 
+/// Throws if the mean must not be committed.
+using MeanCheck = std::function<void()>;
+
 /// One object a process. send() from worker threads, everything else from the run's thread.
 class GRADLAB_ENGINE_EXPORT GradientExchange {
 public:
     virtual ~GradientExchange();
 
-    virtual void beginStep(std::uint64_t step) = 0;
+    /// `replica` receives the step's mean, part by part, until finish() or abandonStep() returns.
+    virtual void beginStep(std::uint64_t step, Aggregator& replica) = 0;
     /// Hands over part `part` of local worker `rank`. message[0, kFrameHeaderBytes) is filled in
     /// here.
     virtual void send(std::uint32_t rank, std::size_t part, ByteBuffer message) = 0;
     /// A buffer to encode into, recycled from earlier steps where possible.
     [[nodiscard]] virtual ByteBuffer takeBuffer(std::uint32_t rank, std::size_t part) = 0;
-    /// Blocks until the step is committed; `replica` then holds the mean of every part.
-    /// @throws TransportError when too few workers are left; Cancelled when `stop` asks.
-    virtual ExchangeOutcome finish(Aggregator& replica, std::stop_token stop) = 0;
-    /// Gives the current step up (a local worker failed); nothing of it was committed.
+    /// Blocks until the step is committed; the replica then holds the mean of every part. `check`
+    /// (may be empty) looks at the mean before this process agrees to the commit; it may be called
+    /// again with another mean when a worker was lost meanwhile.
+    /// @throws TransportError when too few workers are left; Cancelled when `stop` asks; what
+    /// `check` throws. Then call abandonStep().
+    virtual ExchangeOutcome finish(const MeanCheck& check, std::stop_token stop) = 0;
+    /// Gives the current step up (a local worker failed, finish() threw); nothing of it was
+    /// committed.
     virtual void abandonStep() = 0;
     /// New link speed, at a step boundary.
     virtual void setLink(const LinkSettings& link) = 0;

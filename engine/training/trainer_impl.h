@@ -44,7 +44,8 @@ private:
     // One step (trainer_step.cpp)
     void step(const std::stop_token& stop);
     [[nodiscard]] WorkerStep workerStep() const;
-    void computeAndExchange(const WorkerStep& step, const std::stop_token& stop);
+    /// @return the mean gradient's norm
+    double computeAndExchange(const WorkerStep& step, const std::stop_token& stop);
     void commitWorkers();
     void updateReplica(double meanNorm);
     void abandonStep();

@@ -26,8 +26,7 @@ void TrainerImpl<T>::step(const std::stop_token& stop) {
     const WorkerStep now = workerStep();
     double meanNorm = 0.0;
     try {
-        computeAndExchange(now, stop);
-        meanNorm = replica_.checkedMeanNorm(now.position.step);
+        meanNorm = computeAndExchange(now, stop);
     } catch (...) {
         abandonStep();
         throw;
@@ -53,11 +52,11 @@ WorkerStep TrainerImpl<T>::workerStep() const {
 }
 
 template <class T>
-void TrainerImpl<T>::computeAndExchange(const WorkerStep& step, const std::stop_token& stop) {
+double TrainerImpl<T>::computeAndExchange(const WorkerStep& step, const std::stop_token& stop) {
     // Ends the exchange's wait when the program stops or when a worker has failed.
     std::stop_source giveUp;
     const std::stop_callback relay(stop, [&] { giveUp.request_stop(); });
-    exchange_->beginStep(step.position.step);
+    exchange_->beginStep(step.position.step, replica_.aggregator());
     team_.start(
         [&, token = giveUp.get_token()](std::size_t index, ComputeArena& arena, double turn) {
             Worker<T>& worker = *workers_[index];
@@ -66,9 +65,11 @@ void TrainerImpl<T>::computeAndExchange(const WorkerStep& step, const std::stop_
             worker.compute(step, std::as_const(replica_).parameters(), arena, *exchange_, token);
         },
         [&] { giveUp.request_stop(); });
+    double meanNorm = 0.0;
     std::exception_ptr exchangeError;
     try {
-        outcome_ = exchange_->finish(replica_.aggregator(), giveUp.get_token());
+        outcome_ = exchange_->finish(
+            [&] { meanNorm = replica_.checkedMeanNorm(step.position.step); }, giveUp.get_token());
     } catch (...) {
         exchangeError = std::current_exception();
         giveUp.request_stop();
@@ -85,6 +86,7 @@ void TrainerImpl<T>::computeAndExchange(const WorkerStep& step, const std::stop_
     }
     if (exchangeError != nullptr)
         std::rethrow_exception(exchangeError);
+    return meanNorm;
 }
 
 template <class T>

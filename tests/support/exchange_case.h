@@ -67,11 +67,11 @@ struct ExchangeCase {
         }
     }
     engine::ExchangeOutcome run(std::uint64_t step) {
-        exchange->beginStep(step);
+        exchange->beginStep(step, *replica);
         std::vector<std::jthread> threads;
         for (std::uint32_t rank = 0; rank < setup.workers; ++rank)
             threads.emplace_back([this, rank] { sendAll(rank); });
-        return exchange->finish(*replica, {});
+        return exchange->finish({}, {});
     }
     [[nodiscard]] std::vector<float> expectedMean() const {
         std::vector<std::vector<float>> dense;

@@ -54,11 +54,11 @@ public:
 
     /// Encodes and sends in threads, finishes, commits.
     engine::ExchangeOutcome step(std::uint64_t number) {
-        exchange_->beginStep(number);
+        exchange_->beginStep(number, *replica_);
         std::vector<std::jthread> threads;
         for (std::uint32_t rank = 0; rank < setup_.workers; ++rank)
             threads.emplace_back([this, rank, number] { compute(rank, number); });
-        engine::ExchangeOutcome outcome = exchange_->finish(*replica_, {});
+        engine::ExchangeOutcome outcome = exchange_->finish({}, {});
         threads.clear();
         for (std::uint32_t rank = 0; rank < setup_.workers; ++rank)
             compressors[rank].commit(gradients_[rank]);

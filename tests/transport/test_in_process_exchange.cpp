@@ -149,7 +149,7 @@ private slots:
         for (const Topology& t : kTopologies) {
             ExchangeCase one(exchangeSetup(threeParts(), 2, t.topology, t.denseRing));
             one.draw(kindsFor(t), 12, 1);
-            one.exchange->beginStep(1);
+            one.exchange->beginStep(1, *one.replica);
             one.sendAll(0);
             for (std::size_t part = 0; part < one.parts(); ++part) {
                 auto order = one.setup.plan.parts()[part];
@@ -158,7 +158,7 @@ private slots:
                                    encodeContent<float>(one.setup.plan, part, one.contents[1],
                                                         kFrameHeaderBytes, order));
             }
-            (void)one.exchange->finish(*one.replica, {});
+            (void)one.exchange->finish({}, {});
             QVERIFY(one.isRight());
         }
     }
@@ -177,7 +177,7 @@ private slots:
         const Topology& t = kTopologies[static_cast<std::size_t>(topology)];
         ExchangeCase one(exchangeSetup(threeParts(), 2, t.topology));
         one.draw(Kinds::Mixed, 13, 1);
-        one.exchange->beginStep(1);
+        one.exchange->beginStep(1, *one.replica);
         one.sendAll(0);
         for (std::size_t part = 0; part < one.parts(); ++part) {
             auto message = one.message(1, part);
@@ -186,8 +186,7 @@ private slots:
             if (part == 1)
                 bytes[at] ^= std::byte{0x10}; // on its way, after it was framed
         }
-        QVERIFY_EXCEPTION_THROWN((void)one.exchange->finish(*one.replica, {}),
-                                 engine::ProtocolError);
+        QVERIFY_EXCEPTION_THROWN((void)one.exchange->finish({}, {}), engine::ProtocolError);
         one.exchange->abandonStep();
         (void)one.run(1);
         QVERIFY(one.isRight());
@@ -199,17 +198,22 @@ private slots:
             one.draw(kindsFor(t), 14, 1);
             (void)one.run(1);
             one.draw(kindsFor(t), 14, 2);
-            one.exchange->beginStep(2);
+            one.exchange->beginStep(2, *one.replica);
             one.sendAll(2);
             one.exchange->abandonStep();
             one.sendAll(1); // a worker that had not heard of it yet
             one.draw(kindsFor(t), 14, 3);
             (void)one.run(2);
             QVERIFY(one.isRight());
-            // Taken back after its commit: the mean was not finite, say.
+            // A mean that must not be committed: not finite, say.
+            one.exchange->beginStep(3, *one.replica);
+            for (std::uint32_t rank = 0; rank < 4; ++rank)
+                one.sendAll(rank);
+            const auto refuse = [] { throw engine::NumericError(3, "model", "not finite"); };
+            QVERIFY_EXCEPTION_THROWN((void)one.exchange->finish(refuse, {}), engine::NumericError);
             one.exchange->abandonStep();
             one.draw(kindsFor(t), 14, 4);
-            (void)one.run(2);
+            (void)one.run(3);
             QVERIFY(one.isRight());
         }
     }
@@ -221,13 +225,13 @@ private slots:
             setup.link.emulate = emulate;
             ExchangeCase one(setup);
             one.draw(Kinds::Mixed, 15, 1);
-            one.exchange->beginStep(1);
+            one.exchange->beginStep(1, *one.replica);
             one.sendAll(0);
             if (emulate)
                 one.sendAll(1);
             std::stop_source source;
             const std::jthread stopper([&] { source.request_stop(); });
-            QVERIFY_EXCEPTION_THROWN((void)one.exchange->finish(*one.replica, source.get_token()),
+            QVERIFY_EXCEPTION_THROWN((void)one.exchange->finish({}, source.get_token()),
                                      engine::Cancelled);
             one.exchange->abandonStep();
             one.exchange->setLink(engine::LinkSettings{});
@@ -259,10 +263,10 @@ private slots:
         setup.link.emulate = true;
         ExchangeCase one(setup);
         one.draw(Kinds::Dense, 17, 1);
-        one.exchange->beginStep(1);
+        one.exchange->beginStep(1, *one.replica);
         one.sendAll(0);
         one.sendAll(1);
-        const ExchangeOutcome outcome = one.exchange->finish(*one.replica, {});
+        const ExchangeOutcome outcome = one.exchange->finish({}, {});
         const auto now = std::chrono::steady_clock::now();
         QVERIFY(one.isRight());
         const double u = static_cast<double>(outcome.traffic[0].bytesUp) / 2e6;
@@ -289,7 +293,7 @@ private slots:
         setup.link.emulate = true;
         ExchangeCase one(setup);
         one.draw(Kinds::Dense, 18, 1);
-        one.exchange->beginStep(1);
+        one.exchange->beginStep(1, *one.replica);
         one.sendAll(0);
         std::jthread late([&] {
             one.exchange->send(1, 0, one.message(1, 0));
@@ -298,7 +302,7 @@ private slots:
             one.exchange->send(1, 1, one.message(1, 1));
             one.exchange->send(1, 2, one.message(1, 2));
         });
-        const ExchangeOutcome outcome = one.exchange->finish(*one.replica, {});
+        const ExchangeOutcome outcome = one.exchange->finish({}, {});
         QVERIFY(one.isRight());
         const auto& traffic = outcome.traffic[1];
         const double firstPart = static_cast<double>(one.frameBytes(1, 0)) / 100e6;

@@ -22,10 +22,10 @@ class InProcessExchange final : public engine::GradientExchange {
 public:
     explicit InProcessExchange(const engine::ExchangeSetup& setup) { configure(setup); }
 
-    void beginStep(std::uint64_t step) override;
+    void beginStep(std::uint64_t step, engine::Aggregator& replica) override;
     void send(std::uint32_t rank, std::size_t part, engine::ByteBuffer message) override;
     [[nodiscard]] engine::ByteBuffer takeBuffer(std::uint32_t rank, std::size_t part) override;
-    engine::ExchangeOutcome finish(engine::Aggregator& replica, std::stop_token stop) override;
+    engine::ExchangeOutcome finish(const engine::MeanCheck& check, std::stop_token stop) override;
     void abandonStep() override;
     void setLink(const engine::LinkSettings& link) override;
     void reconfigure(const engine::ExchangeSetup& setup) override { configure(setup); }
@@ -86,7 +86,8 @@ void InProcessExchange::gatherMembers() {
     actions_.clear();
 }
 
-void InProcessExchange::beginStep(std::uint64_t step) {
+void InProcessExchange::beginStep(std::uint64_t step, engine::Aggregator& replica) {
+    state_->replica = &replica;
     membership_->beginStep(step, actions_);
     actions_.clear();
     state_->step = step;
@@ -118,15 +119,17 @@ engine::ByteBuffer InProcessExchange::takeBuffer(std::uint32_t rank, std::size_t
     return std::exchange(state_->messages[rank][part], {});
 }
 
-engine::ExchangeOutcome InProcessExchange::finish(engine::Aggregator& replica,
+engine::ExchangeOutcome InProcessExchange::finish(const engine::MeanCheck& check,
                                                   std::stop_token stop) {
     GRADLAB_CHECK(membership_->phase() == engine::StepPhase::Collecting, state_->step);
-    state_->replica = &replica;
     for (;;) {
         takeMail();
         deliverArrivals();
-        if (route_->done())
+        if (route_->done()) {
+            if (check)
+                check();
             return commit();
+        }
         waitForNews(stop);
     }
 }
@@ -190,13 +193,7 @@ void InProcessExchange::abandonStep() {
         open_ = false;
         mail_.clear();
     }
-    // This process alone decides, so it may also take back a step that finish() had committed (a
-    // mean that turned out not to be finite): its members gather anew.
-    if (membership_->lastCommitted() == state_->step)
-        gatherMembers();
-    else
-        membership_->abandonStep();
-    actions_.clear();
+    membership_->abandonStep();
 }
 
 void InProcessExchange::setLink(const engine::LinkSettings& link) {

@@ -64,6 +64,8 @@ nlohmann::json parseHeader(std::string_view text, const std::string& file) {
         return nlohmann::json::parse(text, watch);
     } catch (const nlohmann::json::parse_error& error) {
         reject(file, kLengthBytes + error.byte, "the header is not JSON");
+    } catch (const nlohmann::json::out_of_range&) {
+        reject(file, kLengthBytes, "a number in the header is beyond every range");
     }
 }
 

@@ -126,7 +126,7 @@ private slots:
         SafetensorsFile::read(path).copyTo("h", values);
         for (std::size_t i = 0; i < all.size(); ++i) {
             const unsigned exponent = (i >> 10) & 31U;
-            const double fraction = static_cast<double>(i & 1023U);
+            const auto fraction = static_cast<double>(i & 1023U);
             double expected = exponent == 0
                                   ? std::ldexp(fraction, -24)
                                   : std::ldexp(1024 + fraction, static_cast<int>(exponent) - 25);
@@ -215,6 +215,7 @@ private slots:
         row("metadata no string", R"({"__metadata__":{"a":1}})", 0, "no string");
         row("metadata no object", R"({"__metadata__":[]})", 0, "no object");
         row("entry no object", R"({"a":3})", 0, "no object");
+        row("huge number", R"({"a":1e999})", 0, "beyond every range");
         row("deep", R"({"a":{"b":[[[[1]]]]}})", 0, "deeply");
     }
 

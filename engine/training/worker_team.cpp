@@ -26,7 +26,8 @@ bool isCancelled(const std::exception_ptr& error) {
 } // namespace
 
 WorkerTeam::WorkerTeam(std::size_t workers, std::size_t threads)
-    : errors_(workers), permits_(std::max<std::size_t>(1, threads)) {
+    : permits_(std::max<std::size_t>(1, threads)) {
+    errors_.resize(workers);
     const std::size_t each = std::max<std::size_t>(1, threads / std::max<std::size_t>(1, workers));
     for (std::size_t index = 0; index < workers; ++index)
         arenas_.push_back(std::make_unique<ComputeArena>(static_cast<int>(each)));

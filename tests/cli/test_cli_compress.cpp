@@ -97,8 +97,8 @@ private Q_SLOTS:
             double difference = 0.0;
             double kept = 0.0;
             for (std::size_t i = 0; i < input.at(name).size(); ++i) {
-                const double g = static_cast<double>(input.at(name)[i]);
-                const double d = static_cast<double>(decoded.at(name)[i]);
+                const auto g = static_cast<double>(input.at(name)[i]);
+                const auto d = static_cast<double>(decoded.at(name)[i]);
                 norm += g * g;
                 difference += (g - d) * (g - d);
                 kept += d * d;

@@ -39,7 +39,7 @@ private slots:
                 QVERIFY(value == 0.0F || value == static_cast<float>(1.0 / (1.0 - rate)));
                 kept += value == 0.0F ? 0.0 : 1.0;
             }
-            const double n = static_cast<double>(mask.size());
+            const auto n = static_cast<double>(mask.size());
             QVERIFY(std::abs(kept / n - (1.0 - rate)) < 5.0 * std::sqrt(rate * (1.0 - rate) / n));
         }
     }

@@ -52,12 +52,19 @@ static void from_json(const nlohmann::json& json, RankTraffic& traffic) {
 
 namespace gradlab::transport {
 
-// Fields of the documents are those of the structs, by name.
+// Fields of the documents are those of the structs, by name; but "kind" is the message's own.
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Hello, version, isa, cpu, host, bootId, name, pid, cores,
                                    ringEndpoint, ringKey)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Heartbeat, sentNs, phase, progress, roundTripS)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Done, account, traffic)
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Failed, kind, tensor, message)
+static void to_json(nlohmann::json& json, const Failed& failed) {
+    json = {{"cause", failed.kind}, {"tensor", failed.tensor}, {"message", failed.message}};
+}
+static void from_json(const nlohmann::json& json, Failed& failed) {
+    json.at("cause").get_to(failed.kind);
+    json.at("tensor").get_to(failed.tensor);
+    json.at("message").get_to(failed.message);
+}
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Loaded, request)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Bye, reason)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(ProbeResult, request, downS, bytes)

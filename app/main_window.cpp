@@ -33,7 +33,7 @@ constexpr int kPatienceMs = 1500;
 
 MainWindow::MainWindow(WindowServices services, const WindowOptions& options, QWidget* parent)
     : QMainWindow(parent),
-      session_(new TrainingSession(std::move(services.exchange), std::move(services.loader), this)),
+      session_(new TrainingSession(std::move(services.transports), std::move(services.loader), this)),
       runs_(new RunCollection(this)), board_(new ChartBoard(this)),
       panel_(new ExperimentPanel(this)), tuning_(new TuningBar(this)),
       banner_(new widgets::MessageBanner(this)), tableModel_(new widgets::RunTableModel(this)),

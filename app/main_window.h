@@ -40,7 +40,7 @@ class TuningBar;
 
 /// What the window needs from the rest of the program.
 struct WindowServices {
-    engine::ExchangeFactory exchange;
+    engine::TransportFactories transports;
     engine::CorpusLoader loader;
 };
 

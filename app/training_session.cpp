@@ -16,9 +16,9 @@ constexpr int kTickMs = 66; // numbers on the screen 15 times a second
 
 } // namespace
 
-TrainingSession::TrainingSession(engine::ExchangeFactory exchange, engine::CorpusLoader loader,
+TrainingSession::TrainingSession(engine::TransportFactories transports, engine::CorpusLoader loader,
                                  QObject* parent)
-    : QObject(parent), exchange_(std::move(exchange)), loader_(std::move(loader)) {
+    : QObject(parent), transports_(std::move(transports)), loader_(std::move(loader)) {
     timer_.setInterval(kTickMs);
     connect(&timer_, &QTimer::timeout, this, &TrainingSession::tick);
 }
@@ -45,7 +45,7 @@ std::vector<int> TrainingSession::prepare(const SessionPlan& plan) {
     // Called in the run's thread; the run is joined before its SessionRun and the session go.
     const auto stateChanged = [this, run = current_.get()](RunState) { queueStateCheck(*run); };
     current_->run = std::make_unique<engine::TrainingRun>(
-        current_->memberList(), exchange_, loader_, engine::TrainingRun::Callbacks{stateChanged});
+        current_->memberList(), transports_, loader_, engine::TrainingRun::Callbacks{stateChanged});
     queueScript(plan.script);
     exitCode_ = 0;
     publish(RunState::Idle);

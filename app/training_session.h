@@ -39,7 +39,7 @@ class TrainingSession : public QObject {
 public:
     static constexpr int kAllRuns = -1;
 
-    TrainingSession(engine::ExchangeFactory exchange, engine::CorpusLoader loader,
+    TrainingSession(engine::TransportFactories transports, engine::CorpusLoader loader,
                     QObject* parent = nullptr);
     /// Stops the timer, then every run, and waits for their threads (the step under way is cut
     /// short).
@@ -91,7 +91,7 @@ private:
     bool handOn(SessionMember& member, const QElapsedTimer& clock);
     void joinEndedRuns();
 
-    engine::ExchangeFactory exchange_;
+    engine::TransportFactories transports_;
     engine::CorpusLoader loader_;
     QTimer timer_;
     engine::RunState state_ = engine::RunState::Idle;

@@ -8,7 +8,7 @@
 namespace gradlab::app {
 
 WindowServices programServices() {
-    return {transport::makeInProcessExchange, makeCorpusLoader()};
+    return {{transport::makeInProcessExchange, {}}, makeCorpusLoader()};
 }
 
 } // namespace gradlab::app

@@ -10,6 +10,7 @@
 #pragma once
 
 #include "engine/core/aligned_buffer.h"
+#include "engine/core/byte_buffer.h"
 #include "engine/core/export.h"
 
 #include <cstddef>
@@ -113,8 +114,11 @@ public:
     /// Atomic: a reader sees the old file or the new one (AtomicFile).
     /// @throws DataError naming the file.
     void write(const std::filesystem::path& path) const;
+    /// The same document in memory. @throws DataError
+    [[nodiscard]] ByteBuffer bytes() const;
 
 private:
+    [[nodiscard]] std::vector<std::size_t> order() const;
     [[nodiscard]] std::string header(std::span<const std::size_t> order) const;
     std::vector<TensorView> tensors_;
     std::map<std::string, std::string> metadata_;

@@ -69,21 +69,45 @@ std::string SafetensorsWriter::header(std::span<const std::size_t> order) const 
     return text;
 }
 
-void SafetensorsWriter::write(const std::filesystem::path& path) const {
+std::vector<std::size_t> SafetensorsWriter::order() const {
     std::vector<std::size_t> order(tensors_.size());
     std::iota(order.begin(), order.end(), std::size_t{0});
     std::ranges::stable_sort(order, std::ranges::greater{},
                              [&](std::size_t i) { return tensorTypeBytes(tensors_[i].type); });
-    const std::string text = header(order);
+    return order;
+}
+
+void SafetensorsWriter::write(const std::filesystem::path& path) const {
+    const std::vector<std::size_t> sequence = order();
+    const std::string text = header(sequence);
     if (text.size() > kMaximumHeader)
         throw DataError("cannot write " + path.string() + ": names and metadata exceed 100 MB");
     AtomicFile file(path);
     const std::uint64_t length = text.size();
     file.write(std::as_bytes(std::span(&length, 1)));
     file.write(text);
-    for (const std::size_t i : order)
+    for (const std::size_t i : sequence)
         file.write(tensors_[i].data);
     file.commit();
+}
+
+ByteBuffer SafetensorsWriter::bytes() const {
+    const std::vector<std::size_t> sequence = order();
+    const std::string text = header(sequence);
+    ByteBuffer bytes;
+    const auto append = [&bytes](std::span<const std::byte> piece) {
+        bytes.insert(bytes.end(), piece.begin(), piece.end());
+    };
+    std::size_t size = sizeof(std::uint64_t) + text.size();
+    for (const TensorView& tensor : tensors_)
+        size += tensor.data.size();
+    bytes.reserve(size);
+    const std::uint64_t length = text.size();
+    append(std::as_bytes(std::span(&length, 1)));
+    append(std::as_bytes(std::span(text)));
+    for (const std::size_t i : sequence)
+        append(tensors_[i].data);
+    return bytes;
 }
 
 } // namespace gradlab::engine

@@ -20,12 +20,6 @@ std::string workerPrefix(std::size_t rank) {
     return "worker." + std::to_string(rank) + ".";
 }
 
-template <class T>
-void copyChecked(const SafetensorsFile& file, const std::string& name, std::span<T> out) {
-    if (!out.empty())
-        file.copyTo(name, out);
-}
-
 void requireFormat(const SafetensorsFile& file) {
     const auto found = file.metadata().find("format");
     if (found == file.metadata().end() || found->second != kFormat)
@@ -63,24 +57,11 @@ checkpointsOf(const std::filesystem::path& folder) {
 template <class T>
 void writeCheckpoint(const CheckpointContents<T>& contents, const std::filesystem::path& file) {
     SafetensorsWriter writer;
-    const std::span<const T> parameters = contents.replica.parameters();
-    for (const TensorInfo& tensor : contents.replica.layout().tensors())
-        writer.add(tensor.name, tensor.shape, parameters.subspan(tensor.offset, tensor.size));
-    const std::span<const T> velocity = contents.replica.optimizer().velocity();
-    if (!velocity.empty())
-        writer.add("optimizer.velocity", {velocity.size()}, velocity);
+    contents.replica.addTo(writer);
     if (!contents.best.empty())
         writer.add("best", {contents.best.size()}, std::as_const(contents.best).span());
-    for (std::size_t rank = 0; rank < contents.workers.size(); ++rank) {
-        Worker<T>& worker = *contents.workers[rank];
-        for (const NamedState<T>& state : worker.compressor().state())
-            writer.add(workerPrefix(rank) + state.name, {state.values.size()},
-                       std::span<const T>(state.values));
-        const HiddenState<T> hidden = worker.hidden();
-        writer.add(workerPrefix(rank) + "h", {hidden.h.size()}, std::span<const T>(hidden.h));
-        writer.add(workerPrefix(rank) + "c", {hidden.c.size()}, std::span<const T>(hidden.c));
-        writer.setMetadata(workerPrefix(rank) + "memory", worker.compressor().scalarState());
-    }
+    for (std::size_t rank = 0; rank < contents.workers.size(); ++rank)
+        addWorkerState(writer, workerPrefix(rank), contents.workers[rank]);
     writer.setMetadata("format", kFormat);
     writer.setMetadata("totals", totalsToJson(contents.totals));
     writer.setMetadata("experiment", contents.experimentJson);
@@ -89,29 +70,19 @@ void writeCheckpoint(const CheckpointContents<T>& contents, const std::filesyste
 }
 
 template <class T>
-void readCheckpoint(const CheckpointContents<T>& contents, const std::filesystem::path& path) {
+void readCheckpoint(CheckpointContents<T>& contents, const std::filesystem::path& path) {
     const SafetensorsFile file = SafetensorsFile::read(path);
     requireFormat(file);
     if (file.metadata("corpus_hash") != contents.corpusHash)
         throw DataError("the corpus is not the one that the run was trained on: " + path.string() +
                         "; resume with the same text");
-    for (const TensorInfo& tensor : contents.replica.layout().tensors())
-        file.copyTo(tensor.name, contents.replica.parameters().subspan(tensor.offset, tensor.size));
-    if (file.contains("optimizer.velocity"))
-        file.copyTo("optimizer.velocity", contents.replica.optimizer().ensureVelocity());
+    contents.replica.loadFrom(file);
     if (file.contains("best")) {
         contents.best = AlignedBuffer<T>(contents.replica.parameters().size());
         file.copyTo("best", contents.best.span());
     }
-    for (std::size_t rank = 0; rank < contents.workers.size(); ++rank) {
-        Worker<T>& worker = *contents.workers[rank];
-        for (const NamedState<T>& state : worker.compressor().state())
-            copyChecked(file, workerPrefix(rank) + state.name, state.values);
-        const HiddenState<T> hidden = worker.hidden();
-        copyChecked(file, workerPrefix(rank) + "h", hidden.h);
-        copyChecked(file, workerPrefix(rank) + "c", hidden.c);
-        worker.compressor().setScalarState(file.metadata(workerPrefix(rank) + "memory"));
-    }
+    for (std::size_t rank = 0; rank < contents.workers.size(); ++rank)
+        contents.workers[rank] = readWorkerState<T>(file, workerPrefix(rank));
     contents.totals = totalsFromJson(file.metadata("totals"), path.string());
 }
 
@@ -148,7 +119,7 @@ void pruneCheckpoints(const std::filesystem::path& folder, std::size_t keep) {
 
 template void writeCheckpoint(const CheckpointContents<float>&, const std::filesystem::path&);
 template void writeCheckpoint(const CheckpointContents<double>&, const std::filesystem::path&);
-template void readCheckpoint(const CheckpointContents<float>&, const std::filesystem::path&);
-template void readCheckpoint(const CheckpointContents<double>&, const std::filesystem::path&);
+template void readCheckpoint(CheckpointContents<float>&, const std::filesystem::path&);
+template void readCheckpoint(CheckpointContents<double>&, const std::filesystem::path&);
 
 } // namespace gradlab::engine

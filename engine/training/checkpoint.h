@@ -10,10 +10,9 @@
 #include "engine/training/experiment.h"
 #include "engine/training/replica.h"
 #include "engine/training/run_totals.h"
-#include "engine/training/worker.h"
+#include "engine/training/worker_state.h"
 
 #include <filesystem>
-#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -24,8 +23,8 @@ namespace gradlab::engine {
 template <class T>
 struct CheckpointContents {
     Replica<T>& replica;
-    std::vector<std::unique_ptr<Worker<T>>>& workers;
-    AlignedBuffer<T>& best; ///< parameters of the best validation; empty = none yet
+    std::vector<WorkerState<T>> workers; ///< by rank
+    AlignedBuffer<T>& best;              ///< parameters of the best validation; empty = none yet
     RunTotals& totals;
     std::string experimentJson;
     std::string corpusHash;
@@ -35,11 +34,12 @@ struct CheckpointContents {
 template <class T>
 void writeCheckpoint(const CheckpointContents<T>& contents, const std::filesystem::path& file);
 
-/// Overwrites the contents' state. The experiment's model, precision and workers must be the
+/// Overwrites the contents' state; the workers' becomes a copy of the file's, for whoever holds
+/// them. The experiment's model, precision and workers must be the
 /// checkpoint's.
 /// @throws DataError naming the file if it is damaged, of another corpus, or of another model.
 template <class T>
-void readCheckpoint(const CheckpointContents<T>& contents, const std::filesystem::path& file);
+void readCheckpoint(CheckpointContents<T>& contents, const std::filesystem::path& file);
 
 /// The experiment that the checkpoint's run had at that step, changes applied.
 /// @throws DataError
@@ -61,8 +61,7 @@ extern template void writeCheckpoint(const CheckpointContents<float>&,
                                      const std::filesystem::path&);
 extern template void writeCheckpoint(const CheckpointContents<double>&,
                                      const std::filesystem::path&);
-extern template void readCheckpoint(const CheckpointContents<float>&, const std::filesystem::path&);
-extern template void readCheckpoint(const CheckpointContents<double>&,
-                                    const std::filesystem::path&);
+extern template void readCheckpoint(CheckpointContents<float>&, const std::filesystem::path&);
+extern template void readCheckpoint(CheckpointContents<double>&, const std::filesystem::path&);
 
 } // namespace gradlab::engine

@@ -9,10 +9,13 @@
 #include <xxhash.h>
 
 #include <cmath>
+#include <utility>
 
 namespace gradlab::engine {
 
 namespace {
+
+constexpr const char* kVelocity = "optimizer.velocity";
 
 bool allFinite(const auto& values) {
     for (const auto value : values)
@@ -57,6 +60,24 @@ void Replica<T>::save(const std::string& file) const {
         writer.add(tensor.name, tensor.shape, parameters().subspan(tensor.offset, tensor.size));
     writer.setMetadata("format", "pt");
     writer.write(file);
+}
+
+template <class T>
+void Replica<T>::addTo(SafetensorsWriter& writer) {
+    for (const TensorInfo& tensor : layout_.tensors())
+        writer.add(tensor.name, tensor.shape,
+                   std::as_const(*this).parameters().subspan(tensor.offset, tensor.size));
+    const std::span<const T> velocity = optimizer_.velocity();
+    if (!velocity.empty())
+        writer.add(kVelocity, {velocity.size()}, velocity);
+}
+
+template <class T>
+void Replica<T>::loadFrom(const SafetensorsFile& file) {
+    for (const TensorInfo& tensor : layout_.tensors())
+        file.copyTo(tensor.name, parameters().subspan(tensor.offset, tensor.size));
+    if (file.contains(kVelocity))
+        file.copyTo(kVelocity, optimizer_.ensureVelocity());
 }
 
 template <class T>

@@ -6,6 +6,7 @@
 #pragma once
 
 #include "engine/core/aligned_buffer.h"
+#include "engine/core/safetensors.h"
 #include "engine/model/parameter_layout.h"
 #include "engine/training/aggregator.h"
 #include "engine/training/sgd_optimizer.h"
@@ -26,6 +27,11 @@ public:
     /// @throws DataError naming file and tensor.
     void initialise(std::uint32_t seed, const std::string& initFile);
     void save(const std::string& file) const;
+    /// Parameters under PyTorch's names, and optimizer.velocity where it exists. The replica must
+    /// not change until the writer has written.
+    void addTo(SafetensorsWriter& writer);
+    /// The reverse. @throws DataError naming file and tensor
+    void loadFrom(const SafetensorsFile& file);
 
     /// Norm of the mean that the exchange has completed.
     /// @throws NumericError naming step and tensor if it is not finite; nothing has changed then.

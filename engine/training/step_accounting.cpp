@@ -34,8 +34,15 @@ double uplinkSeconds(const WorkerAccount& worker, const StepInputs& inputs) {
 
 } // namespace
 
-void accountExchange(std::vector<WorkerAccount>& workers, const ExchangeOutcome& outcome,
-                     const StepInputs& inputs) {
+void WorkerAccount::addReplicaTimes(const ExchangeOutcome& outcome, double updateWallS,
+                                    double updateCpuS) {
+    t.decode = outcome.decodeWallS;
+    t.update = updateWallS;
+    cpu.decode = outcome.decodeCpuS;
+    cpu.update = updateCpuS;
+}
+
+void accountExchange(std::vector<WorkerAccount>& workers, const ExchangeOutcome& outcome) {
     for (std::size_t i = 0; i < workers.size(); ++i) {
         const RankTraffic& traffic = outcome.traffic[i];
         StepTimes& t = workers[i].t;
@@ -46,10 +53,6 @@ void accountExchange(std::vector<WorkerAccount>& workers, const ExchangeOutcome&
             0.0, seconds(outcome.everyoneHandedOver, traffic.arrived) - outcome.aggregateWallS);
         t.transfer = std::min(onLink, untilArrival);
         t.wait = untilArrival - t.transfer;
-        t.decode = outcome.decodeWallS;
-        t.update = inputs.updateWallS;
-        workers[i].cpu.decode = outcome.decodeCpuS;
-        workers[i].cpu.update = inputs.updateCpuS;
     }
 }
 
@@ -60,7 +63,7 @@ double simulatedSeconds(const std::vector<WorkerAccount>& workers, const Exchang
     double bytesDown = 0.0;
     for (std::size_t i = 0; i < workers.size(); ++i) {
         const WorkerAccount& worker = workers[i];
-        const double afterwards = worker.commitCpu + outcome.decodeCpuS + inputs.updateCpuS;
+        const double afterwards = worker.commitCpu + worker.cpu.decode + worker.cpu.update;
         const double cpu = worker.cpuAtHandOver + afterwards;
         slowest = std::max(slowest, cpu);
         slowestWithLink = std::max(slowestWithLink, cpu + uplinkSeconds(worker, inputs));
@@ -78,7 +81,7 @@ StepRecord makeStepRecord(const std::vector<WorkerAccount>& workers, const Excha
     record.step = inputs.step;
     record.epoch = inputs.epoch;
     record.lr = inputs.lr;
-    record.ratio = inputs.ratio;
+    record.ratio = workers.front().ratio;
     record.contributors = outcome.contributors.size();
     const double share = 1.0 / static_cast<double>(workers.size());
     double norm = 0.0;

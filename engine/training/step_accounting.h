@@ -11,6 +11,8 @@
 #include "engine/training/sgd_optimizer.h"
 
 #include <cstdint>
+#include <optional>
+#include <string>
 #include <vector>
 
 namespace gradlab::engine {
@@ -19,12 +21,18 @@ namespace gradlab::engine {
 struct WorkerAccount {
     std::uint32_t rank = 0;
     double loss = 0.0;
+    double ratio = 1.0;             ///< kept share that the method aimed at
     std::uint64_t bytesMessage = 0; ///< frames as sent
     CompressionStats stats;
     std::vector<PartReady> parts;
     double cpuAtHandOver = 0.0; ///< compute + compression CPU until the last part was handed over
     double commitCpu = 0.0;     ///< memory's commit, counted as compression
     StepTimes t, cpu;
+    SgdOutcome sgd; ///< of the process's own update; of the trainer's where they share a replica
+    std::optional<std::uint64_t> parameterHash; ///< after the step, where it was asked for
+
+    /// Adds what the process's replica took for decoding and updating.
+    void addReplicaTimes(const ExchangeOutcome& outcome, double updateWallS, double updateCpuS);
 };
 
 /// How messages travel, for the link model.
@@ -34,28 +42,29 @@ struct StepInputs {
     std::uint64_t step = 0;
     std::uint64_t epoch = 0;
     double lr = 0.0;
-    double ratio = 1.0;
     std::size_t parameters = 0;
     std::size_t valueBytes = 4;
     ExchangeForm form = ExchangeForm::Server;
     LinkModel link;
     SgdOutcome sgd;
-    double updateWallS = 0.0;
-    double updateCpuS = 0.0;
 };
 
-/// Fills in what belongs to the exchange in each account's times: turn, transfer, wait, decode,
-/// update. `turn` gets the time from a worker's last hand-over to the last one of any worker;
+/// Fills in what belongs to the exchange in each account's times: turn, transfer, wait.
+/// `turn` gets the time from a worker's last hand-over to the last one of any worker;
 /// `wait` what is left of the time until arrival after the server's own work, and after what was on
 /// the link.
-void accountExchange(std::vector<WorkerAccount>& workers, const ExchangeOutcome& outcome,
-                     const StepInputs& inputs);
+void accountExchange(std::vector<WorkerAccount>& workers, const ExchangeOutcome& outcome);
 
 /// Simulated seconds of the step and, in `linkS`, the link's share: the largest over workers of CPU
 /// time, plus the server's, plus what the modelled link adds.
 [[nodiscard]] double simulatedSeconds(const std::vector<WorkerAccount>& workers,
                                       const ExchangeOutcome& outcome, const StepInputs& inputs,
                                       double& linkS);
+
+/// A worker process's account as a document, and back: every bit of every number.
+[[nodiscard]] std::string accountToJson(const WorkerAccount& account);
+/// @throws ProtocolError
+[[nodiscard]] WorkerAccount accountFromJson(const std::string& json);
 
 /// Everything but the cumulative fields (tokens, wall, simulated).
 [[nodiscard]] StepRecord makeStepRecord(const std::vector<WorkerAccount>& workers,

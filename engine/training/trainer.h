@@ -10,8 +10,8 @@
 #include "engine/core/export.h"
 #include "engine/data/corpus.h"
 #include "engine/metrics/record_sink.h"
+#include "engine/training/cluster_coordinator.h"
 #include "engine/training/experiment.h"
-#include "engine/training/gradient_exchange.h"
 
 #include <filesystem>
 #include <memory>
@@ -40,7 +40,8 @@ struct TrainerProgress {
     double wallS = 0.0;         ///< cumulative, pauses excluded
 };
 
-/// Not thread-safe: one thread drives it. Its own worker threads live as long as it does.
+/// Not thread-safe: one thread drives it. Its own workers, threads or processes, live as long as it
+/// does.
 class GRADLAB_ENGINE_EXPORT Trainer {
 public:
     /// `experiment` must be valid and resolved. Writes the start record. `sink` and `corpus`
@@ -48,7 +49,7 @@ public:
     /// @throws DataError for a bad init or checkpoint file, or a corpus that is too short.
     [[nodiscard]] static std::unique_ptr<Trainer>
     create(const Experiment& experiment, std::shared_ptr<const Corpus> corpus,
-           const ExchangeFactory& exchange, RecordSink& sink, const TrainerOptions& options);
+           const TransportFactories& transports, RecordSink& sink, const TrainerOptions& options);
     virtual ~Trainer();
 
     /// One step, and what is due after it (evaluation, checkpoint). False once the run has ended:
@@ -72,7 +73,12 @@ public:
     [[nodiscard]] virtual TrainerProgress progress() const = 0;
     [[nodiscard]] virtual const Experiment& experiment() const = 0; ///< with changes applied
     /// XXH3-64 of the parameters' bytes: equal bits, equal hash.
-    [[nodiscard]] virtual std::uint64_t parameterHash() const = 0;
+    [[nodiscard]] virtual std::uint64_t parameterHash() = 0;
+    /// The worker processes, whose view() and act() any thread may use; null for threads. Lives as
+    /// long as the trainer.
+    [[nodiscard]] virtual ClusterCoordinator* cluster() = 0;
+    /// A lost worker asked for a pause (on_loss) since the last call.
+    [[nodiscard]] virtual bool takePauseRequest() = 0;
 };
 
 } // namespace gradlab::engine

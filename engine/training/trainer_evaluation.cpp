@@ -66,6 +66,7 @@ Evaluation TrainerImpl<T>::evaluate(std::span<const T> parameters, const std::st
 
 template <class T>
 void TrainerImpl<T>::evaluateValid(const std::stop_token& stop) {
+    workers_->synchronise(stop);
     const Evaluation result = evaluate(std::as_const(replica_).parameters(), "valid", stop);
     if (totals_.observe(result.perplexity(), experiment_.training.targetPerplexity)) {
         const std::span<const T> parameters = std::as_const(replica_).parameters();
@@ -121,6 +122,7 @@ void TrainerImpl<T>::complete(const std::string& reason, const std::stop_token& 
     ended_ = true;
     sink_.record(end);
     sink_.flush();
+    workers_->end(reason);
 }
 
 template <class T>
@@ -128,8 +130,10 @@ void TrainerImpl<T>::finish(const std::string& reason, const std::string& messag
     if (ended_)
         return;
     ended_ = true;
+    writeClusterEvents();
     sink_.record(totals_.endRecord(reason, message));
     sink_.flush();
+    workers_->end(reason);
 }
 
 template class TrainerImpl<float>;

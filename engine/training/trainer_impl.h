@@ -9,8 +9,7 @@
 #include "engine/training/run_totals.h"
 #include "engine/training/step_accounting.h"
 #include "engine/training/trainer.h"
-#include "engine/training/worker.h"
-#include "engine/training/worker_team.h"
+#include "engine/training/worker_group.h"
 
 #include <memory>
 #include <string>
@@ -22,7 +21,7 @@ template <class T>
 class TrainerImpl final : public Trainer {
 public:
     TrainerImpl(const Experiment& requested, std::shared_ptr<const Corpus> corpus,
-                const ExchangeFactory& exchange, RecordSink& sink, const TrainerOptions& options);
+                const TransportFactories& transports, RecordSink& sink, TrainerOptions options);
 
     bool advance(std::stop_token stop) override;
     void apply(const ParameterChange& change) override;
@@ -32,25 +31,22 @@ public:
     void writeEvent(const std::string& event, const std::string& details) override;
     [[nodiscard]] TrainerProgress progress() const override;
     [[nodiscard]] const Experiment& experiment() const override { return experiment_; }
-    [[nodiscard]] std::uint64_t parameterHash() const override { return replica_.hash(); }
+    [[nodiscard]] std::uint64_t parameterHash() override;
+    [[nodiscard]] ClusterCoordinator* cluster() override { return workers_->cluster(); }
+    [[nodiscard]] bool takePauseRequest() override { return workers_->takePauseRequest(); }
 
 private:
     // Construction
-    void makeWorkers();
     void restore(const std::filesystem::path& checkpoint);
     void writeStart();
-    void reconfigureCompression(MemoryChange change);
 
     // One step (trainer_step.cpp)
     void step(const std::stop_token& stop);
-    [[nodiscard]] WorkerStep workerStep() const;
-    /// @return the mean gradient's norm
-    double computeAndExchange(const WorkerStep& step, const std::stop_token& stop);
-    void commitWorkers();
-    void updateReplica(double meanNorm);
-    void abandonStep();
-    void accountStep(const WorkerStep& step);
-    [[nodiscard]] StepInputs stepInputs(const WorkerStep& step) const;
+    [[nodiscard]] ReplicaUpdate updateReplica(double meanNorm);
+    void accountStep(const WorkerStep& step, std::vector<WorkerAccount>& accounts,
+                     const SgdOutcome& sgd);
+    [[nodiscard]] StepInputs stepInputs(const WorkerStep& step, const SgdOutcome& sgd) const;
+    void writeClusterEvents();
 
     // What is due after a step (trainer_evaluation.cpp)
     void evaluateIfDue(const std::stop_token& stop);
@@ -65,9 +61,6 @@ private:
 
     [[nodiscard]] std::uint64_t epochOf(std::uint64_t step) const { return (step - 1) / windows_; }
     [[nodiscard]] bool isDue(std::int64_t every) const;
-    [[nodiscard]] ExchangeForm exchangeForm() const;
-    [[nodiscard]] ExchangeSetup exchangeSetup() const;
-    [[nodiscard]] CheckpointContents<T> checkpointContents();
 
     Experiment requested_;  ///< as asked, `auto` kept: a later change resolves anew
     Experiment experiment_; ///< resolved
@@ -79,21 +72,11 @@ private:
     ComputeArena arena_; ///< of the run's own thread: evaluation and update
     Replica<T> replica_;
     Evaluator<T> evaluator_;
-    std::vector<std::unique_ptr<Worker<T>>> workers_;
-    std::unique_ptr<GradientExchange> exchange_;
     AlignedBuffer<T> best_; ///< parameters of the best validation
     RunTotals totals_;
     std::uint64_t windows_ = 1; ///< an epoch
-    bool overlap_ = true;
     bool ended_ = false;
-    // Of the step in flight
-    ExchangeOutcome outcome_;
-    std::vector<WorkerAccount> accounts_;
-    std::vector<double> commitCpu_;
-    SgdOutcome sgd_;
-    double updateWallS_ = 0.0;
-    double updateCpuS_ = 0.0;
-    WorkerTeam team_; ///< last: its threads use everything above
+    std::unique_ptr<WorkerGroup<T>> workers_; ///< last: its threads use everything above
 };
 
 extern template class TrainerImpl<float>;

@@ -28,10 +28,10 @@ const char* toString(RunState state) noexcept {
     return "failed";
 }
 
-TrainingRun::TrainingRun(std::vector<RunMember> members, ExchangeFactory exchange,
+TrainingRun::TrainingRun(std::vector<RunMember> members, TransportFactories transports,
                          CorpusLoader loader, Callbacks callbacks)
     : impl_(std::make_unique<Impl>()) {
-    impl_->exchange = std::move(exchange);
+    impl_->transports = std::move(transports);
     impl_->loader = std::move(loader);
     impl_->callbacks = std::move(callbacks);
     impl_->shared.resize(members.size());
@@ -43,6 +43,27 @@ TrainingRun::~TrainingRun() {
     stop();
     if (impl_->thread.joinable())
         impl_->thread.join();
+}
+
+ClusterCoordinator* TrainingRun::Impl::clusterOf(std::size_t member) const {
+    const std::lock_guard lock(mutex);
+    return member < shared.size() ? shared[member].cluster : nullptr;
+}
+
+std::optional<ClusterView> TrainingRun::clusterView(std::size_t member) const {
+    if (const ClusterCoordinator* cluster = impl_->clusterOf(member))
+        return cluster->view();
+    return std::nullopt;
+}
+
+void TrainingRun::act(std::size_t member, std::uint32_t rank, WorkerAction action) {
+    if (ClusterCoordinator* cluster = impl_->clusterOf(member))
+        cluster->act(rank, action);
+}
+
+void TrainingRun::startWorker(std::size_t member) {
+    if (ClusterCoordinator* cluster = impl_->clusterOf(member))
+        cluster->startLocalWorker();
 }
 
 RunState TrainingRun::Impl::seenState() const {

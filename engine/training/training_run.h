@@ -13,6 +13,7 @@
 #include <filesystem>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -56,7 +57,7 @@ public:
         std::function<void(RunState)> stateChanged;
     };
 
-    TrainingRun(std::vector<RunMember> members, ExchangeFactory exchange, CorpusLoader loader,
+    TrainingRun(std::vector<RunMember> members, TransportFactories transports, CorpusLoader loader,
                 Callbacks callbacks);
     ~TrainingRun();
     TrainingRun(const TrainingRun&) = delete;
@@ -81,6 +82,12 @@ public:
     [[nodiscard]] RunProgress progress() const;
     /// What made it fail; null otherwise.
     [[nodiscard]] std::exception_ptr error() const;
+    /// A member's worker processes, for the table; none for threads or while it is loading.
+    [[nodiscard]] std::optional<ClusterView> clusterView(std::size_t member) const;
+    /// On purpose: see WorkerAction. Does nothing where there are no worker processes.
+    void act(std::size_t member, std::uint32_t rank, WorkerAction action);
+    /// One more worker process on this machine for the member.
+    void startWorker(std::size_t member);
     /// Saves the member's parameters at the end of the run ("" = not).
     void saveParametersAtEnd(std::size_t member, std::filesystem::path file);
 

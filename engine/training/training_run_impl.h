@@ -33,9 +33,10 @@ struct TrainingRun::Impl {
         double secondsPerStep = 0.0;
         bool ended = false;
         std::filesystem::path saveParameters;
+        ClusterCoordinator* cluster = nullptr; ///< the trainer's, lives until the run is gone
     };
 
-    ExchangeFactory exchange;
+    TransportFactories transports;
     CorpusLoader loader;
     Callbacks callbacks;
     std::vector<Lane> lanes; ///< of the run's thread
@@ -67,11 +68,13 @@ struct TrainingRun::Impl {
     void applyChanges(std::size_t index);
     void endMember(std::size_t index);
     void saveAll();
+    void saveWhatIsLeft();
     void finishAll(const std::string& reason, const std::string& message);
     void setState(RunState next);
     [[nodiscard]] RunState seenState() const; ///< with `mutex` held: a requested stop shows at once
     void note(std::exception_ptr what);
     [[nodiscard]] bool allEnded() const;
+    [[nodiscard]] ClusterCoordinator* clusterOf(std::size_t member) const; ///< any thread
 };
 
 } // namespace gradlab::engine

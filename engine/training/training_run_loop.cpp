@@ -43,6 +43,7 @@ void TrainingRun::Impl::main() {
         // A stop while loading: nothing to save.
     } catch (const std::exception& failure) {
         note(std::current_exception());
+        saveWhatIsLeft();
         finishAll("failed", failure.what());
     } catch (...) {
         note(std::current_exception());
@@ -67,10 +68,11 @@ void TrainingRun::Impl::load() {
         auto corpus = loader(lane.member.experiment.corpus, progress);
         if (stopSource.stop_requested())
             throw Cancelled();
-        lane.trainer = Trainer::create(lane.member.experiment, std::move(corpus), exchange,
+        lane.trainer = Trainer::create(lane.member.experiment, std::move(corpus), transports,
                                        *lane.member.sink, lane.member.options);
         const std::lock_guard lock(mutex);
         shared[index].progress = lane.trainer->progress();
+        shared[index].cluster = lane.trainer->cluster();
     }
 }
 
@@ -157,6 +159,10 @@ void TrainingRun::Impl::advance(std::size_t index) {
         seen.secondsPerStep =
             seen.secondsPerStep == 0.0 ? took : 0.97 * seen.secondsPerStep + 0.03 * took;
     }
+    if (lane.trainer->takePauseRequest()) {
+        const std::lock_guard lock(mutex);
+        pauseRequested = true;
+    }
     if (!goesOn)
         endMember(index);
 }
@@ -204,6 +210,18 @@ void TrainingRun::Impl::saveAll() {
             continue;
         lane.trainer->saveCheckpoint(lane.member.options.checkpointFolder /
                                      checkpointName(lane.trainer->progress().step));
+    }
+}
+
+// After a failure: what the trainers still hold is worth keeping, and a second failure hides
+// nothing.
+void TrainingRun::Impl::saveWhatIsLeft() {
+    try {
+        saveAll();
+    } catch (const Error& second) {
+        for (Lane& lane : lanes)
+            if (lane.trainer != nullptr && !lane.ended)
+                lane.trainer->writeEvent("warning", second.what());
     }
 }
 

@@ -156,6 +156,22 @@ void Worker<T>::commit() {
 }
 
 template <class T>
+WorkerState<T> Worker<T>::state() {
+    WorkerState<T> state;
+    state.tensors = compressor_.state();
+    state.tensors.push_back({"h", h_.span()});
+    state.tensors.push_back({"c", c_.span()});
+    state.memory = compressor_.scalarState();
+    return state;
+}
+
+template <class T>
+void Worker<T>::setState(const WorkerState<T>& state, const std::string& origin) {
+    compressor_.setScalarState(state.memory); // decides which vectors there are
+    copyWorkerState(state, this->state(), origin);
+}
+
+template <class T>
 void Worker<T>::discard() noexcept {
     compressor_.discard();
 }

@@ -14,6 +14,7 @@
 #include "engine/metrics/phase_timer.h"
 #include "engine/model/language_model.h"
 #include "engine/training/gradient_exchange.h"
+#include "engine/training/worker_state.h"
 
 #include <memory>
 #include <span>
@@ -61,8 +62,10 @@ public:
     [[nodiscard]] std::uint32_t rank() const noexcept { return identity_.rank; }
     [[nodiscard]] std::size_t windows() const noexcept { return windows_.windows(); }
     [[nodiscard]] GradientCompressor<T>& compressor() noexcept { return compressor_; }
-    /// (h, c) carried into the next window, for checkpoints: L·B·H each.
-    [[nodiscard]] HiddenState<T> hidden() noexcept { return {h_.span(), c_.span()}; }
+    /// Memory and (h, c), L·B·H each, as they are between steps: views.
+    [[nodiscard]] WorkerState<T> state();
+    /// Between steps. @throws DataError naming `origin`
+    void setState(const WorkerState<T>& state, const std::string& origin);
 
 private:
     class Pipeline;

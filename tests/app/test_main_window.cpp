@@ -40,7 +40,7 @@ app::WindowOptions options(std::vector<engine::Experiment> race) {
 
 std::unique_ptr<app::MainWindow> makeWindow(std::vector<engine::Experiment> race) {
     auto window = std::make_unique<app::MainWindow>(
-        app::WindowServices{tests::threadsExchange, tests::loadSmallCorpus},
+        app::WindowServices{tests::threadTransports(), tests::loadSmallCorpus},
         options(std::move(race)));
     window->show();
     return window;
@@ -174,7 +174,7 @@ private Q_SLOTS:
         {
             app::WindowOptions recorded = options({tests::smallExperiment("Kept", 15)});
             recorded.out = out.toStdString();
-            app::MainWindow window({tests::threadsExchange, tests::loadSmallCorpus}, recorded);
+            app::MainWindow window({tests::threadTransports(), tests::loadSmallCorpus}, recorded);
             window.startOrResume();
             QTRY_VERIFY(window.session()->state() == RunState::Finished);
         }
@@ -226,7 +226,7 @@ private Q_SLOTS:
     void theLayoutIsKept() {
         app::WindowOptions person;
         person.experiments = tests::smallRace();
-        const app::WindowServices services{tests::threadsExchange, tests::loadSmallCorpus};
+        const app::WindowServices services{tests::threadTransports(), tests::loadSmallCorpus};
         {
             app::MainWindow window(services, person);
             window.show();

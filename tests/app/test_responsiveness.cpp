@@ -66,7 +66,7 @@ private Q_SLOTS:
         options.quit = true;
         options.width = 1280;
         options.height = 800;
-        app::MainWindow window({tests::threadsExchange, tests::loadSmallCorpus}, options);
+        app::MainWindow window({tests::threadTransports(), tests::loadSmallCorpus}, options);
         window.show();
         QTest::qWait(300);
 

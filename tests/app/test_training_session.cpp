@@ -30,7 +30,7 @@ std::vector<T> only(const std::vector<engine::Record>& records) {
 /// A session with everything that it says.
 struct Watched {
     explicit Watched(engine::CorpusLoader loader = tests::loadSmallCorpus)
-        : session(tests::threadsExchange, std::move(loader)) {
+        : session(tests::threadTransports(), std::move(loader)) {
         QObject::connect(&session, &app::TrainingSession::recordsArrived,
                          [this](int id, const std::vector<engine::Record>& some) {
                              auto& all = records[id];

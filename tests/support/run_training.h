@@ -41,9 +41,8 @@ public:
     std::optional<engine::EndRecord> end;
 };
 
-inline std::unique_ptr<engine::GradientExchange>
-threadsExchange(const engine::ExchangeSetup& setup) {
-    return transport::makeInProcessExchange(setup);
+inline engine::TransportFactories threadTransports() {
+    return {transport::makeInProcessExchange, {}};
 }
 
 inline std::shared_ptr<const engine::Corpus>
@@ -66,7 +65,7 @@ inline std::unique_ptr<engine::Trainer> makeTrainer(const engine::Experiment& ex
                                                     CollectingSink& sink,
                                                     const engine::TrainerOptions& options = {}) {
     return engine::Trainer::create(experiment, loadExperimentCorpus(experiment.corpus),
-                                   threadsExchange, sink, options);
+                                   threadTransports(), sink, options);
 }
 
 struct CollectedRun {

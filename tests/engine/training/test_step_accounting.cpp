@@ -58,7 +58,7 @@ class TestStepAccounting : public QObject {
 private Q_SLOTS:
     void waitingForAPeerIsSharingNotNetwork() {
         TwoWorkers two;
-        accountExchange(two.workers, two.outcome, two.inputs);
+        accountExchange(two.workers, two.outcome);
         QVERIFY(near(two.workers[0].t.turn, 2.0));
         QVERIFY(near(two.workers[1].t.turn, 0.0));
         for (const WorkerAccount& worker : two.workers) {
@@ -71,7 +71,7 @@ private Q_SLOTS:
         TwoWorkers two;
         two.outcome.traffic[0].transferS = 0.9;
         two.outcome.traffic[0].transferHiddenS = 0.8;
-        accountExchange(two.workers, two.outcome, two.inputs);
+        accountExchange(two.workers, two.outcome);
         QVERIFY(near(two.workers[0].t.transferHidden, 0.8));
         QVERIFY(near(two.workers[0].t.transfer, 0.1));
         QVERIFY(near(two.workers[0].t.communication(), 0.3));

@@ -40,7 +40,7 @@ struct Bench {
             states.push_back(state);
         };
         run = std::make_unique<TrainingRun>(
-            std::move(members), threadsExchange,
+            std::move(members), threadTransports(),
             [](const engine::CorpusSettings& settings, const std::function<void(double)>&) {
                 return loadExperimentCorpus(settings);
             },

@@ -1,0 +1,178 @@
+// SPDX-FileCopyrightText: Gradient Lab contributors
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "engine/training/local_workers.h"
+
+#include "engine/core/errors.h"
+#include "engine/training/training_rules.h"
+
+#include <chrono>
+#include <exception>
+#include <stop_token>
+#include <utility>
+
+namespace gradlab::engine {
+
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+double since(Clock::time_point begin) {
+    return std::chrono::duration<double>(Clock::now() - begin).count();
+}
+
+} // namespace
+
+template <class T>
+LocalWorkers<T>::LocalWorkers(const Experiment& experiment, const Corpus& corpus,
+                              const MessagePlan& plan, Replica<T>& replica,
+                              const ExchangeFactory& exchange)
+    : plan_(plan), replica_(replica), team_(static_cast<std::size_t>(experiment.cluster.workers),
+                                            static_cast<std::size_t>(experiment.cluster.threads)) {
+    const auto count = static_cast<std::uint32_t>(experiment.cluster.workers);
+    for (std::uint32_t rank = 0; rank < count; ++rank)
+        workers_.push_back(std::make_unique<Worker<T>>(
+            plan_, modelShape(experiment, corpus.vocabulary.size()),
+            workerColumns(experiment, corpus.train, rank),
+            static_cast<std::size_t>(experiment.training.bptt), experiment.compression,
+            compressorIdentity(experiment, rank)));
+    accounts_.resize(count);
+    commitCpu_.resize(count);
+    exchange_ = exchange(setup(experiment));
+}
+
+template <class T>
+ExchangeSetup LocalWorkers<T>::setup(const Experiment& experiment) const {
+    ExchangeSetup setup = exchangeSetup(experiment, plan_);
+    for (std::uint32_t rank = 0; rank < setup.workers; ++rank)
+        setup.ranks.push_back(rank);
+    return setup;
+}
+
+template <class T>
+double LocalWorkers<T>::exchange(const WorkerStep& step, const std::stop_token& stop) {
+    double norm = 0.0;
+    epoch_ = step.position.epoch;
+    try {
+        norm = computeAndExchange(step, stop);
+    } catch (...) {
+        for (auto& worker : workers_)
+            worker->discard();
+        exchange_->abandonStep();
+        throw;
+    }
+    commit();
+    for (std::size_t i = 0; i < workers_.size(); ++i)
+        fillAccount(accounts_[i], *workers_[i], epoch_, commitCpu_[i], step.overlap);
+    return norm;
+}
+
+template <class T>
+double LocalWorkers<T>::computeAndExchange(const WorkerStep& step, const std::stop_token& stop) {
+    // Ends the exchange's wait when the program stops or when a worker has failed.
+    std::stop_source giveUp;
+    const std::stop_callback relay(stop, [&] { giveUp.request_stop(); });
+    exchange_->beginStep(step.position.step, replica_.aggregator());
+    team_.start(
+        [&, token = giveUp.get_token()](std::size_t index, ComputeArena& arena, double turn) {
+            Worker<T>& worker = *workers_[index];
+            worker.timer().reset();
+            worker.timer().addWall(Phase::Turn, turn);
+            worker.compute(step, std::as_const(replica_).parameters(), arena, *exchange_, token);
+        },
+        [&] { giveUp.request_stop(); });
+    double meanNorm = 0.0;
+    std::exception_ptr exchangeError;
+    try {
+        outcome_ = exchange_->finish(
+            [&] { meanNorm = replica_.checkedMeanNorm(step.position.step); }, giveUp.get_token());
+    } catch (...) {
+        exchangeError = std::current_exception();
+        giveUp.request_stop();
+    }
+    // A worker's own error says more than the wait that it ended, unless it was only told to give
+    // up.
+    if (const std::exception_ptr error = team_.join()) {
+        try {
+            std::rethrow_exception(error);
+        } catch (const Cancelled&) {
+            if (exchangeError == nullptr)
+                throw;
+        }
+    }
+    if (exchangeError != nullptr)
+        std::rethrow_exception(exchangeError);
+    return meanNorm;
+}
+
+template <class T>
+void LocalWorkers<T>::commit() {
+    team_.run([&](std::size_t index, ComputeArena& arena, double turn) {
+        const auto begin = Clock::now();
+        const double cpu = threadCpuSeconds();
+        PhaseTimer& timer = workers_[index]->timer();
+        arena.execute([&] { workers_[index]->commit(); });
+        commitCpu_[index] = threadCpuSeconds() - cpu + arena.takeHelpersCpu();
+        timer.addWall(Phase::Turn, turn);
+        timer.addWall(Phase::Compress, since(begin));
+        timer.addCpu(Phase::Compress, commitCpu_[index]);
+    });
+}
+
+template <class T>
+void fillAccount(WorkerAccount& account, Worker<T>& worker, std::uint64_t epoch, double commitCpu,
+                 bool overlap) {
+    const WorkerResult& result = worker.result();
+    account.rank = worker.rank();
+    account.loss = result.loss;
+    account.ratio = worker.compressor().effectiveRatio(epoch);
+    account.bytesMessage = result.bytesMessage;
+    account.stats = result.stats;
+    account.parts = result.parts;
+    account.cpuAtHandOver = result.cpuAtHandOver;
+    account.commitCpu = commitCpu;
+    account.t = worker.timer().wall();
+    account.cpu = worker.timer().cpu();
+    if (!overlap && !account.parts.empty())
+        account.parts = {{account.cpuAtHandOver, static_cast<double>(account.bytesMessage)}};
+}
+
+template <class T>
+std::vector<WorkerAccount>& LocalWorkers<T>::collect(const ReplicaUpdate& update,
+                                                     const std::stop_token& /*stop*/) {
+    for (WorkerAccount& account : accounts_)
+        account.addReplicaTimes(outcome_, update.wallS, update.cpuS);
+    return accounts_;
+}
+
+template <class T>
+void LocalWorkers<T>::reconfigure(const Experiment& experiment, MemoryChange change,
+                                  bool compression) {
+    if (compression) {
+        for (auto& worker : workers_)
+            worker->compressor().reconfigure(experiment.compression, change);
+        exchange_->reconfigure(setup(experiment));
+    }
+    exchange_->setLink(experiment.cluster.link);
+}
+
+template <class T>
+std::vector<WorkerState<T>> LocalWorkers<T>::states(const std::stop_token& /*stop*/) {
+    std::vector<WorkerState<T>> states;
+    for (auto& worker : workers_)
+        states.push_back(worker->state());
+    return states;
+}
+
+template <class T>
+void LocalWorkers<T>::setStates(std::vector<WorkerState<T>> states, const std::string& origin) {
+    for (std::size_t rank = 0; rank < workers_.size() && rank < states.size(); ++rank)
+        if (!states[rank].tensors.empty())
+            workers_[rank]->setState(states[rank], origin);
+}
+
+template class LocalWorkers<float>;
+template class LocalWorkers<double>;
+template void fillAccount(WorkerAccount&, Worker<float>&, std::uint64_t, double, bool);
+template void fillAccount(WorkerAccount&, Worker<double>&, std::uint64_t, double, bool);
+
+} // namespace gradlab::engine

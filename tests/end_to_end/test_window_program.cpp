@@ -142,10 +142,10 @@ private Q_SLOTS:
         QTest::newRow("option") << with("") << QStringList{QStringLiteral("--sideways")} << 2;
         QTest::newRow("json") << QByteArray("{\"schema\": 1,") << start << 3;
         QTest::newRow("unknown field") << with(", \"colour\": 1") << start << 2;
-        QTest::newRow("range") << with(", \"compression\": {\"method\": \"topk\", \"ratio\": 2}")
+        QTest::newRow("range") << with(R"(, "compression": {"method": "topk", "ratio": 2})")
                                << start << 2;
-        QTest::newRow("corpus") << with(", \"corpus\": {\"source\": \"/no/such/text.txt\"}")
-                                << start << 3;
+        QTest::newRow("corpus") << with(R"(, "corpus": {"source": "/no/such/text.txt"})") << start
+                                << 3;
         QTest::newRow("unwritable folder")
             << with("")
             << QStringList{QStringLiteral("--start"), QStringLiteral("--quit"),

@@ -160,8 +160,17 @@ void Membership::holdsMean(MemberId member, std::uint64_t epoch, std::uint64_t s
 }
 
 void Membership::abandonStep() noexcept {
-    if (!betweenSteps())
-        phase_ = StepPhase::Idle;
+    if (betweenSteps())
+        return;
+    phase_ = StepPhase::Idle;
+    ++epoch_;
+}
+
+void Membership::setParts(std::size_t parts) {
+    GRADLAB_CHECK(betweenSteps(), step_);
+    settings_.parts = parts;
+    for (Slot& slot : slots_)
+        slot.received.assign(parts, false);
 }
 
 SlotState Membership::slotState(std::uint32_t rank) const {

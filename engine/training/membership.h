@@ -7,8 +7,8 @@
 //   slot:  Empty → Joining → Active ⇄ Stalled → Lost → Joining …      (rank = index of the slot)
 //   step:  Idle → Collecting → Exchanged → Committed → Collecting …
 //
-// - The epoch names one set of contributors: +1 whenever members become active or a contributor is
-//   lost. What carries another epoch is refused, so nothing is counted twice.
+// - The epoch names one set of contributors: +1 whenever members become active, a contributor is
+//   lost, or a step is given up. What carries another epoch is refused: nothing is counted twice.
 // - A loss before Commit aborts the step: the survivors exchange their kept messages again under
 //   the new epoch. A loss after it changes only the next step.
 // - A joiner is placed in the lowest free slot at a step boundary, follows every mean from there,
@@ -110,8 +110,11 @@ public:
     /// A contributor has everything that it needs to commit. Of another epoch or step: ignored.
     void holdsMean(MemberId member, std::uint64_t epoch, std::uint64_t step,
                    MembershipActions& actions);
-    /// Gives the current step up; nothing of it was committed.
+    /// Gives the current step up; nothing of it was committed. What is still under way of it
+    /// carries an old epoch from now on, also when the same step begins again.
     void abandonStep() noexcept;
+    /// A message has another number of parts from the next step on (0: a ring). Between steps.
+    void setParts(std::size_t parts);
 
     [[nodiscard]] std::uint64_t epoch() const noexcept { return epoch_; }
     [[nodiscard]] std::uint64_t step() const noexcept { return step_; }

@@ -328,10 +328,35 @@ private slots:
         Cluster cluster(2, 2);
         cluster.membership.beginStep(1, cluster.actions);
         cluster.sendAll(0);
+        const auto epoch = cluster.membership.epoch();
         cluster.membership.abandonStep();
         QCOMPARE(cluster.send(1, 0), MessageVerdict::Stale);
-        cluster.wholeStep(1);
+        QCOMPARE(cluster.membership.epoch(), epoch + 1);
+        cluster.membership.beginStep(1, cluster.actions);
+        // A frame of the first try, late.
+        QCOMPARE(cluster.membership.message(cluster.members[0], 0, epoch, 1, 0, cluster.actions),
+                 MessageVerdict::Stale);
+        cluster.sendAll(0);
+        cluster.sendAll(1);
+        cluster.hold(0);
+        cluster.hold(1);
         QCOMPARE(cluster.kinds(), Kinds({Kind::Complete, Kind::Commit}));
+        cluster.membership.abandonStep(); // nothing to give up
+        QCOMPARE(cluster.membership.epoch(), epoch + 1);
+    }
+
+    // Another method, another plan: a message has more parts, or a ring none.
+    void theNumberOfPartsMayChangeBetweenSteps() {
+        Cluster cluster(2, 2);
+        cluster.wholeStep(1);
+        (void)cluster.kinds();
+        cluster.membership.setParts(3);
+        cluster.membership.beginStep(2, cluster.actions);
+        cluster.sendAll(0, 3);
+        cluster.sendAll(1, 2);
+        QVERIFY(cluster.kinds().empty());
+        (void)cluster.send(1, 2);
+        QCOMPARE(cluster.kinds(), Kinds({Kind::Complete}));
     }
 };
 

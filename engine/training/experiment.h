@@ -76,7 +76,7 @@ struct ClusterSettings {
     std::string topology = "server";
     bool overlap = true;
     std::string bind = "tcp://127.0.0.1:*";
-    std::int64_t waitFor = 0; ///< 0 = workers
+    std::int64_t waitFor = 0; ///< 0 = the run starts all of them here
     std::string keys;
     std::string onLoss = "continue";
     std::string onStraggler = "wait";

@@ -209,7 +209,8 @@ void addProcessFields(std::vector<BoundField>& fields) {
                        .maximum = 256,
                        .label = "Wait for",
                        .unit = "workers",
-                       .help = "How many must have joined before training starts. 0 = all.",
+                       .help = "How many must have joined before training starts. 0 = this "
+                               "program starts all of them itself.",
                        .usedWhen = kWithProcesses,
                        .advanced = true},
                       [](Experiment& e) -> FieldReference { return &e.cluster.waitFor; }});

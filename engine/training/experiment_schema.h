@@ -70,8 +70,7 @@ requireValidRace(const std::vector<Experiment>& race);
 /// The entry's name, or what tells it apart from others: "topk 0.01".
 [[nodiscard]] GRADLAB_ENGINE_EXPORT std::string displayName(const Experiment& experiment);
 
-/// Every `auto` and 0-means-default replaced by what it stands for (memory, values, threads,
-/// wait_for, …).
+/// Every `auto` and 0-means-default replaced by what it stands for (memory, values, threads, …).
 [[nodiscard]] GRADLAB_ENGINE_EXPORT Experiment resolved(const Experiment& experiment);
 
 /// The document as JSON text, schema 1, fields in contract order, all of them; ends with a newline.

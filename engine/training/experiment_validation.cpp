@@ -237,8 +237,6 @@ Experiment resolved(const Experiment& experiment) {
     if (result.cluster.threads == 0)
         result.cluster.threads = std::max<std::int64_t>(
             1, static_cast<std::int64_t>(std::thread::hardware_concurrency()));
-    if (result.cluster.waitFor == 0)
-        result.cluster.waitFor = result.cluster.workers;
     return result;
 }
 

@@ -25,8 +25,10 @@ std::vector<std::int16_t> randomLevels(std::size_t n, std::uint32_t s, std::uint
 
 std::vector<std::uint32_t> histogramOf(const std::vector<std::int16_t>& levels, std::uint32_t s) {
     std::vector<std::uint32_t> histogram(2 * s + 1, 0U);
-    for (const std::int16_t level : levels)
-        ++histogram[static_cast<std::size_t>(level + static_cast<int>(s))];
+    for (const std::int16_t level : levels) {
+        const int bin = level + static_cast<int>(s);
+        ++histogram[static_cast<std::size_t>(bin)];
+    }
     return histogram;
 }
 

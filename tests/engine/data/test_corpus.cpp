@@ -18,7 +18,7 @@ namespace {
 class Folder {
 public:
     std::string write(const std::string& name, const std::string& text) const {
-        const std::string path = this->path(name);
+        std::string path = this->path(name);
         std::filesystem::create_directories(std::filesystem::path(path).parent_path());
         std::ofstream(path, std::ios::binary) << text;
         return path;

@@ -197,13 +197,13 @@ private slots:
         const std::string path = folder.filePath("metrics.jsonl").toStdString();
         std::vector<Record> records{sampleStart()};
         for (std::uint64_t i = 1; i <= 20; ++i) {
-            records.push_back(sampleStep(i));
+            records.emplace_back(sampleStep(i));
             if (i % 5 == 0)
-                records.push_back(sampleEval(i));
+                records.emplace_back(sampleEval(i));
         }
-        records.push_back(sampleEnd(20));
+        records.emplace_back(sampleEnd(20));
         writeLog(path, records);
-        std::ofstream(path, std::ios::app) << "{\"kind\":\"st";
+        std::ofstream(path, std::ios::app) << R"({"kind":"st)";
         cutRunLogAfter(path, 10);
         const auto left = readRunLog(path);
         QCOMPARE(left.size(), std::size_t{1 + 10 + 2});

@@ -7,6 +7,7 @@
 #include "app/experiment_panel.h"
 #include "app/run_collection.h"
 #include "app/tuning_bar.h"
+#include "app/worker_panel.h"
 #include "widgets/message_banner.h"
 #include "widgets/run_table_model.h"
 #include "widgets/status_progress.h"
@@ -32,14 +33,14 @@ constexpr int kPatienceMs = 1500;
 } // namespace
 
 MainWindow::MainWindow(WindowServices services, const WindowOptions& options, QWidget* parent)
-    : QMainWindow(parent),
-      session_(new TrainingSession(std::move(services.transports), std::move(services.loader), this)),
+    : QMainWindow(parent), session_(new TrainingSession(std::move(services.transports),
+                                                        std::move(services.loader), this)),
       runs_(new RunCollection(this)), board_(new ChartBoard(this)),
       panel_(new ExperimentPanel(this)), tuning_(new TuningBar(this)),
-      banner_(new widgets::MessageBanner(this)), tableModel_(new widgets::RunTableModel(this)),
-      tableOrder_(new QSortFilterProxyModel(this)), table_(new QTableView(this)),
-      progress_(new widgets::StatusProgress(this)), axisLabel_(new QLabel(this)),
-      script_(options.script), runFolder_(options.out) {
+      workers_(new WorkerPanel(this)), banner_(new widgets::MessageBanner(this)),
+      tableModel_(new widgets::RunTableModel(this)), tableOrder_(new QSortFilterProxyModel(this)),
+      table_(new QTableView(this)), progress_(new widgets::StatusProgress(this)),
+      axisLabel_(new QLabel(this)), script_(options.script), runFolder_(options.out) {
     setObjectName(QStringLiteral("mainWindow"));
     setWindowTitle(tr("Gradient Lab"));
     setAcceptDrops(true);

@@ -37,6 +37,7 @@ class ChartBoard;
 class ExperimentPanel;
 class RunCollection;
 class TuningBar;
+class WorkerPanel;
 
 /// What the window needs from the rest of the program.
 struct WindowServices {
@@ -56,6 +57,7 @@ public:
     [[nodiscard]] ChartBoard* board() const noexcept { return board_; }
     [[nodiscard]] ExperimentPanel* panel() const noexcept { return panel_; }
     [[nodiscard]] TuningBar* tuning() const noexcept { return tuning_; }
+    [[nodiscard]] WorkerPanel* workers() const noexcept { return workers_; }
     [[nodiscard]] widgets::MessageBanner* banner() const noexcept { return banner_; }
     [[nodiscard]] bool isPresenting() const noexcept { return presenting_; }
     /// Whether closing during a run asks first. Off where nobody could answer.
@@ -114,6 +116,7 @@ private:
     void showRunStates(engine::RunState state);
     void refreshRunList();
     void refreshTuning();
+    void refreshWorkers();
     void runAgain(int runId);
     void removeSelectedRuns();
     void askToClose();
@@ -161,17 +164,20 @@ private:
     ChartBoard* board_;
     ExperimentPanel* panel_;
     TuningBar* tuning_;
+    WorkerPanel* workers_;
     widgets::MessageBanner* banner_;
     widgets::RunTableModel* tableModel_;
     QSortFilterProxyModel* tableOrder_;
     QTableView* table_;
     QDockWidget* panelDock_ = nullptr;
     QDockWidget* tableDock_ = nullptr;
+    QDockWidget* workersDock_ = nullptr;
     QToolBar* toolBar_ = nullptr;
     widgets::StatusProgress* progress_;
     QLabel* axisLabel_;
     Actions actions_;
 
+    std::vector<std::size_t> clusterMembers_;   ///< of the race, in the worker panel's order
     std::vector<int> raceIds_;                  ///< of the run that is on, or was last
     std::vector<engine::Experiment> raceStart_; ///< its experiments as they were started
     std::vector<ScriptedChange> script_;        ///< for the first start

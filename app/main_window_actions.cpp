@@ -139,7 +139,8 @@ void MainWindow::buildMenus() {
     run->addSeparator();
     run->addActions({actions_.tuning, actions_.runAgain, actions_.removeRuns});
     QMenu* view = menuBar()->addMenu(tr("&View"));
-    view->addActions({panelDock_->toggleViewAction(), tableDock_->toggleViewAction()});
+    view->addActions({panelDock_->toggleViewAction(), tableDock_->toggleViewAction(),
+                      workersDock_->toggleViewAction()});
     view->addSeparator();
     QMenu* axes = view->addMenu(tr("&X Axis"));
     axes->addActions(actions_.xAxes->actions());

@@ -6,6 +6,7 @@
 #include "app/main_window.h"
 #include "app/run_collection.h"
 #include "app/tuning_bar.h"
+#include "app/worker_panel.h"
 #include "widgets/icons.h"
 #include "widgets/message_banner.h"
 #include "widgets/run_table_model.h"
@@ -27,7 +28,7 @@
 namespace gradlab::app {
 namespace {
 
-constexpr int kLayoutVersion = 1; // raise it when docks or tool bars change
+constexpr int kLayoutVersion = 2; // raise it when docks or tool bars change
 
 } // namespace
 
@@ -57,6 +58,12 @@ void MainWindow::buildDocks() {
     tableDock_->setWidget(table_);
     tableDock_->setFeatures(QDockWidget::DockWidgetClosable | QDockWidget::DockWidgetMovable);
     addDockWidget(Qt::BottomDockWidgetArea, tableDock_);
+    workersDock_ = new QDockWidget(tr("Worker processes"), this);
+    workersDock_->setObjectName(QStringLiteral("workersDock"));
+    workersDock_->setWidget(workers_);
+    workersDock_->setFeatures(QDockWidget::DockWidgetClosable | QDockWidget::DockWidgetMovable);
+    addDockWidget(Qt::BottomDockWidgetArea, workersDock_);
+    workersDock_->hide(); // until a run has some
     setCorner(Qt::BottomLeftCorner, Qt::BottomDockWidgetArea);
 }
 
@@ -103,6 +110,7 @@ void MainWindow::resetLayout() {
     setPresenting(false);
     addDockWidget(Qt::LeftDockWidgetArea, panelDock_);
     addDockWidget(Qt::BottomDockWidgetArea, tableDock_);
+    addDockWidget(Qt::BottomDockWidgetArea, workersDock_);
     panelDock_->setVisible(!session_->isActive());
     tableDock_->show();
     toolBar_->show();
@@ -142,8 +150,8 @@ void MainWindow::setPresenting(bool on) {
     if (on) {
         stateBeforePresenting_ = saveState(kLayoutVersion);
         tuningBeforePresenting_ = tuning_->isVisible();
-        for (QWidget* part : std::initializer_list<QWidget*>{panelDock_, tableDock_, toolBar_,
-                                                             menuBar(), statusBar(), tuning_})
+        for (QWidget* part : std::initializer_list<QWidget*>{
+                 panelDock_, tableDock_, workersDock_, toolBar_, menuBar(), statusBar(), tuning_})
             part->hide();
     } else {
         menuBar()->show();

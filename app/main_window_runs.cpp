@@ -6,6 +6,7 @@
 #include "app/main_window.h"
 #include "app/run_collection.h"
 #include "app/tuning_bar.h"
+#include "app/worker_panel.h"
 #include "engine/core/errors.h"
 #include "widgets/experiment_form.h"
 #include "widgets/message_banner.h"
@@ -47,6 +48,15 @@ void MainWindow::connectParts() {
     connect(tableModel_, &widgets::RunTableModel::renamed, runs_, &RunCollection::rename);
     connect(board_, &ChartBoard::runClicked, tuning_, &TuningBar::chooseTarget);
     connect(tuning_, &TuningBar::changeRequested, session_, &TrainingSession::change);
+    connect(workers_, &WorkerPanel::actionRequested, this,
+            [this](std::size_t cluster, std::uint32_t rank, engine::WorkerAction action) {
+                if (cluster < clusterMembers_.size())
+                    session_->act(clusterMembers_[cluster], rank, action);
+            });
+    connect(workers_, &WorkerPanel::workerWanted, this, [this](std::size_t cluster) {
+        if (cluster < clusterMembers_.size())
+            session_->startWorker(clusterMembers_[cluster]);
+    });
     connect(tuning_, &TuningBar::closeRequested, this, [this] { setTuningShown(false); });
     connect(panel_, &ExperimentPanel::liveChangeRequested, this,
             [this](std::size_t index, const QString& path, const engine::FieldValue& value) {
@@ -162,6 +172,7 @@ void MainWindow::followRecords(int runId, const std::vector<engine::Record>& rec
 
 void MainWindow::followProgress(const engine::RunProgress& progress) {
     tableModel_->refresh();
+    refreshWorkers();
     if (progress.state == RunState::Loading) {
         progress_->setLoading(tr("Reading the text and making the model"), progress.loading);
         return;
@@ -197,6 +208,24 @@ void MainWindow::refreshTuning() {
             if (const CollectedRun* run = runs_->find(id))
                 targets.push_back({id, run->info.name, run->current});
     tuning_->setTargets(targets);
+}
+
+/// Shows the worker processes once a run has some.
+void MainWindow::refreshWorkers() {
+    std::vector<ClusterSnapshot> clusters;
+    clusterMembers_.clear();
+    const auto views = session_->clusterViews();
+    for (std::size_t member = 0; member < views.size() && member < raceIds_.size(); ++member) {
+        const CollectedRun* run = runs_->find(raceIds_[member]);
+        if (!views[member] || run == nullptr)
+            continue;
+        clusters.push_back({run->info.name, *views[member], run->current.cluster.keys});
+        clusterMembers_.push_back(member);
+    }
+    const bool appeared = workers_->isEmpty() && !clusters.empty();
+    workers_->setClusters(clusters);
+    if (appeared && !presenting_)
+        workersDock_->show();
 }
 
 /// Opens the form with the experiment of a run, or with the last race for kAllRuns.

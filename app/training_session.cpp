@@ -118,6 +118,24 @@ void TrainingSession::discard() {
     joinEndedRuns();
 }
 
+std::vector<std::optional<engine::ClusterView>> TrainingSession::clusterViews() const {
+    std::vector<std::optional<engine::ClusterView>> views;
+    if (current_ != nullptr)
+        for (std::size_t member = 0; member < current_->members.size(); ++member)
+            views.push_back(current_->run->clusterView(member));
+    return views;
+}
+
+void TrainingSession::act(std::size_t member, std::uint32_t rank, engine::WorkerAction action) {
+    if (current_ != nullptr)
+        current_->run->act(member, rank, action);
+}
+
+void TrainingSession::startWorker(std::size_t member) {
+    if (current_ != nullptr)
+        current_->run->startWorker(member);
+}
+
 void TrainingSession::change(int runId, const engine::ParameterChange& change) {
     if (!current_)
         return;

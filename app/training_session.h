@@ -18,6 +18,7 @@
 
 #include <filesystem>
 #include <memory>
+#include <optional>
 #include <vector>
 
 namespace gradlab::app {
@@ -71,6 +72,11 @@ public:
     void discard();
     /// A live field of one run, or of all with kAllRuns, from the next step on.
     void change(int runId, const gradlab::engine::ParameterChange& change);
+    /// The worker processes of each member, in order; nothing for members with threads.
+    [[nodiscard]] std::vector<std::optional<engine::ClusterView>> clusterViews() const;
+    /// `member` counts from 0 as in prepare().
+    void act(std::size_t member, std::uint32_t rank, engine::WorkerAction action);
+    void startWorker(std::size_t member);
 
 Q_SIGNALS:
     /// In order; the first record of a run is its StartRecord.

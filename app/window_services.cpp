@@ -3,12 +3,12 @@
 #include "app/window_services.h"
 
 #include "app/cli/corpus_loading.h"
-#include "transport/in_process/in_process_exchange.h"
+#include "app/cli/transports.h"
 
 namespace gradlab::app {
 
 WindowServices programServices() {
-    return {{transport::makeInProcessExchange, {}}, makeCorpusLoader()};
+    return {makeTransports(false), makeCorpusLoader()};
 }
 
 } // namespace gradlab::app

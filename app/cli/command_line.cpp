@@ -49,6 +49,7 @@ void addTrain(Parser& parser) {
     parser.train->add_option("--save", arguments.save);
     parser.train->add_flag("--per-worker", arguments.perWorker);
     parser.train->add_flag("--quiet", arguments.quiet);
+    parser.train->add_flag("--insecure", arguments.insecure);
     parser.trainFields.addTo(*parser.train);
 }
 

@@ -140,6 +140,9 @@ Files and output:
       Write the final parameters under PyTorch's names.
   --per-worker
       Log a record a step for each worker too.
+  --insecure
+      Let worker processes join without keys from other machines too: anybody who reaches the port
+      may then take part.
   --quiet
       Print nothing but errors.
   -h, --help, --version

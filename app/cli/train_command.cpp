@@ -8,7 +8,7 @@
 #include "app/cli/run_report.h"
 #include "app/cli/terminal_line.h"
 #include "app/cli/train_setup.h"
-#include "transport/in_process/in_process_exchange.h"
+#include "app/cli/transports.h"
 
 #include <chrono>
 #include <condition_variable>
@@ -92,7 +92,7 @@ int runTrain(const TrainArguments& arguments, const std::vector<FieldOverride>& 
     const TrainSetup setup = prepareTraining(arguments, overrides);
     Console console(setup, arguments.quiet);
     EndSignal end;
-    engine::TrainingRun run(setup.members, {transport::makeInProcessExchange, {}},
+    engine::TrainingRun run(setup.members, makeTransports(arguments.insecure),
                             makeCorpusLoader(), {[&end](RunState state) { end.note(state); }});
     for (const engine::ParameterChange& change : setup.changes)
         run.change(engine::TrainingRun::kAllMembers, change);

@@ -18,6 +18,7 @@ struct TrainArguments {
     std::string save;   ///< final parameters
     bool perWorker = false;
     bool quiet = false;
+    bool insecure = false; ///< listen beyond loopback without keys
 };
 
 /// @return 0, or 130 after Ctrl-C. @throws the engine's errors, which have their own exit codes

@@ -103,10 +103,6 @@ void checkCompression(const Experiment& experiment, Issues& issues) {
 }
 
 void checkCluster(const ClusterSettings& cluster, Issues& issues) {
-    if (cluster.transport == "zmq")
-        report(issues, Severity::Error, "cluster.transport",
-               "gradlab " + std::string(version()) + " has no worker processes yet",
-               "give threads (zmq arrives with workers as processes)");
     if (cluster.waitFor > cluster.workers)
         report(issues, Severity::Error, "cluster.wait_for",
                "wait_for is " + std::to_string(cluster.waitFor) + " of " +

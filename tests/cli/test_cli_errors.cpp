@@ -38,7 +38,6 @@ private Q_SLOTS:
         row("pair", "train --method qsgd --memory dgc", 2, "compression.memory (--memory)");
         row("momentum", "train --method dgc --momentum 0.5", 2, "would be applied twice");
         row("bf16", "train --precision bf16", 2, "training.precision (--precision)");
-        row("processes", "train --transport zmq", 2, "cluster.transport (--transport)");
         row("builtin", "train --corpus builtin:hamlet", 2, "corpus.source (--corpus)");
         row("file missing", "train missing.json", 3, "missing.json");
         row("not JSON", "train broken.json", 3, "broken.json, line 2");

@@ -65,7 +65,6 @@ private slots:
         row("bf16", "training.precision", [](Experiment& e) { e.training.precision = "bf16"; });
         row("target", "training.target_perplexity",
             [](Experiment& e) { e.training.targetPerplexity = 1.0; });
-        row("processes", "cluster.transport", [](Experiment& e) { e.cluster.transport = "zmq"; });
         row("wait for", "cluster.wait_for", [](Experiment& e) { e.cluster.waitFor = 5; });
         row("bandwidth 0", "cluster.link.bandwidth",
             [](Experiment& e) { e.cluster.link.bandwidth = 0.0; });

@@ -1,0 +1,14 @@
+// SPDX-FileCopyrightText: Gradient Lab contributors
+// SPDX-License-Identifier: GPL-3.0-or-later
+// The transports that both programs give the engine.
+#pragma once
+
+#include "engine/training/cluster_coordinator.h"
+
+namespace gradlab::app {
+
+/// Threads, and processes over ZeroMQ. Local workers are `gradlab-cli worker`, found beside the
+/// running program. `insecure`: other than loopback addresses may be bound without keys.
+[[nodiscard]] engine::TransportFactories makeTransports(bool insecure);
+
+} // namespace gradlab::app

@@ -4,9 +4,11 @@
 
 #include "app/cli/compress_command.h"
 #include "app/cli/help_text.h"
+#include "app/cli/keygen_command.h"
 #include "app/cli/program_error.h"
 #include "app/cli/schema_options.h"
 #include "app/cli/train_command.h"
+#include "app/cli/worker_command.h"
 #include "engine/core/errors.h"
 #include "engine/core/version.h"
 
@@ -27,6 +29,10 @@ struct Parser {
     CLI::App* compress = nullptr;
     SchemaOptions compressFields;
     CompressArguments compressArguments;
+    CLI::App* worker = nullptr;
+    WorkerArguments workerArguments;
+    CLI::App* keygen = nullptr;
+    KeygenArguments keygenArguments;
     bool help = false;
     bool version = false;
 };
@@ -67,9 +73,31 @@ void addCompress(Parser& parser) {
     parser.compressFields.addTo(*parser.compress, compressFields());
 }
 
+void addWorker(Parser& parser) {
+    parser.worker = parser.app.add_subcommand("worker");
+    addCommonFlags(parser, *parser.worker);
+    WorkerArguments& arguments = parser.workerArguments;
+    parser.worker->add_option("--connect", arguments.connect);
+    parser.worker->add_option("--name", arguments.name);
+    parser.worker->add_option("--keys", arguments.keys);
+    parser.worker->add_option("--listen", arguments.listen);
+    parser.worker->add_option("--rejoin", arguments.rejoin);
+    parser.worker->add_option("--threads", arguments.threads);
+    parser.worker->add_option("--parent-pid", arguments.parentPid); // for coordinators: no help
+    parser.worker->add_flag("--insecure", arguments.insecure);
+    parser.worker->add_flag("--quiet", arguments.quiet);
+}
+
+void addKeygen(Parser& parser) {
+    parser.keygen = parser.app.add_subcommand("keygen");
+    addCommonFlags(parser, *parser.keygen);
+    parser.keygen->add_option("--out", parser.keygenArguments.out);
+    parser.keygen->add_option("--workers", parser.keygenArguments.workers);
+}
+
 /// The name of the command that was given; empty if none was.
 std::string commandOf(const Parser& parser) {
-    for (const CLI::App* command : {parser.train, parser.compress}) {
+    for (const CLI::App* command : {parser.train, parser.compress, parser.worker, parser.keygen}) {
         if (command->count() > 0)
             return command->get_name();
     }
@@ -101,6 +129,10 @@ engine::ExperimentError parseFailure(const Parser& parser, const CLI::ParseError
 std::string helpText(const std::string& command) {
     if (command == "train")
         return trainHelp();
+    if (command == "worker")
+        return workerHelp();
+    if (command == "keygen")
+        return keygenHelp();
     return command == "compress" ? compressHelp() : programHelp();
 }
 
@@ -118,8 +150,12 @@ int dispatch(const Parser& parser) {
         return runTrain(parser.trainArguments, parser.trainFields.overrides());
     if (command == "compress")
         return runCompress(parser.compressArguments, parser.compressFields.overrides());
-    throw engine::ExperimentError("", "no command is given: gradlab-cli; give train or compress, "
-                                      "or see gradlab-cli --help");
+    if (command == "worker")
+        return runWorkerCommand(parser.workerArguments);
+    if (command == "keygen")
+        return runKeygen(parser.keygenArguments);
+    throw engine::ExperimentError("", "no command is given: gradlab-cli; give train, compress, "
+                                      "worker or keygen, or see gradlab-cli --help");
 }
 
 } // namespace
@@ -130,6 +166,8 @@ int runCommandLine(int argc, char** argv) {
         addCommonFlags(parser, parser.app);
         addTrain(parser);
         addCompress(parser);
+        addWorker(parser);
+        addKeygen(parser);
         parser.app.require_subcommand(0, 1);
         try {
             parser.app.parse(argc, argv);

@@ -218,6 +218,8 @@ gradlab-cli COMMAND [options]
 Commands:
   train      train a language model on N workers with compressed gradients
   compress   run one method on gradients of your own
+  worker     be a worker of a run, on this machine or another one
+  keygen     make the keys of a cluster that spans machines
 
 gradlab-cli COMMAND --help tells more. gradlab-cli --version prints the version.
 )" + std::string(kExitCodes);

@@ -1,0 +1,135 @@
+// SPDX-FileCopyrightText: Gradient Lab contributors
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/cli/worker_command.h"
+
+#include "app/cli/interrupt.h"
+#include "app/cli/program_error.h"
+#include "engine/core/errors.h"
+#include "engine/training/cluster_node.h"
+#include "transport/zmq/worker_process.h"
+
+#include <chrono>
+#include <csignal>
+#include <iostream>
+#include <string>
+#include <thread>
+
+namespace gradlab::app {
+
+namespace {
+
+constexpr std::int64_t kMostRejoin = 365LL * 24 * 3600;
+constexpr std::size_t kMostThreads = 4096;
+constexpr std::chrono::milliseconds kInterruptEvery{50};
+
+transport::WorkerOptions optionsOf(const WorkerArguments& arguments) {
+    if (arguments.connect.empty())
+        throw engine::ExperimentError(
+            "", "no coordinator is given: --connect; give the endpoint that it shows, "
+                "tcp://HOST:PORT");
+    if (arguments.rejoin < 0 || arguments.rejoin > kMostRejoin)
+        throw engine::ExperimentError("", "rejoin is " + std::to_string(arguments.rejoin) +
+                                              ": --rejoin; give seconds in [0, " +
+                                              std::to_string(kMostRejoin) + "]");
+    if (arguments.threads > kMostThreads)
+        throw engine::ExperimentError("", "threads is " + std::to_string(arguments.threads) +
+                                              ": --threads; give a number in [0, " +
+                                              std::to_string(kMostThreads) + "]");
+    transport::WorkerOptions options;
+    options.connect = arguments.connect;
+    options.name = arguments.name;
+    options.keysFile = arguments.keys;
+    options.listen = arguments.listen;
+    options.insecure = arguments.insecure;
+    options.rejoin = std::chrono::seconds(arguments.rejoin);
+    options.threads = arguments.threads;
+    options.parentPid = arguments.parentPid;
+    if (!arguments.quiet)
+        options.notice = [](const std::string& line) { std::cout << line + "\n" << std::flush; };
+    return options;
+}
+
+int exitCodeOf(transport::WorkerLeave leave) {
+    switch (leave) {
+    case transport::WorkerLeave::Finished:
+        return kExitDone;
+    case transport::WorkerLeave::Interrupted:
+        return kExitInterrupted;
+    case transport::WorkerLeave::Orphaned:
+        return kExitWorkers;
+    }
+    return kExitBug;
+}
+
+} // namespace
+
+int runWorkerCommand(const WorkerArguments& arguments) {
+    const transport::WorkerOptions options = optionsOf(arguments);
+    // A local worker's end is its coordinator's affair: Ctrl-C reaches every process of a terminal.
+    if (arguments.parentPid != 0)
+        std::signal(SIGINT, SIG_IGN);
+    else
+        catchInterrupts();
+    std::stop_source leave;
+    const std::jthread watch([&leave](const std::stop_token& done) {
+        while (!done.stop_requested() && !leave.stop_requested()) {
+            if (interrupted())
+                leave.request_stop();
+            std::this_thread::sleep_for(kInterruptEvery);
+        }
+    });
+    const transport::WorkerLeave how =
+        transport::runWorker(options, engine::ClusterNode::create, leave.get_token());
+    if (options.notice && how == transport::WorkerLeave::Finished)
+        options.notice("the run is over");
+    return exitCodeOf(how);
+}
+
+std::string workerHelp() {
+    return R"(Joins a run as one of its workers: gets its columns of the text and the parameters from the
+coordinator, computes and compresses gradients, exchanges them, until the run is over.
+
+gradlab-cli worker --connect ENDPOINT [options]
+
+The coordinator is a gradlab or gradlab-cli train with --transport zmq; it shows its endpoint. It
+starts local workers by itself; with --wait-for N it waits for N that come from elsewhere.
+
+Examples, the coordinator first:
+  gradlab-cli train --transport zmq --workers 2 --wait-for 2 --bind tcp://127.0.0.1:5555
+  gradlab-cli worker --connect tcp://127.0.0.1:5555
+On two machines, after gradlab-cli keygen --out keys.json --workers 2 and a copy for each:
+  gradlab-cli train --transport zmq --workers 2 --wait-for 2 --bind 'tcp://*:5555' --keys keys.json
+  gradlab-cli worker --connect tcp://lab1:5555 --keys keys.json --name worker-0
+  gradlab-cli worker --connect tcp://lab1:5555 --keys keys.json --name worker-1 \
+      --listen 'tcp://192.168.1.12:*'
+
+Options:
+  --connect ENDPOINT
+      Where the coordinator listens, tcp://HOST:PORT. The port after it must be reachable too.
+  --name NAME
+      Unique in the run; a second worker of the same name replaces the first. With --keys the name
+      of one of the file's workers. Default: this machine's name and the process's number.
+  --keys FILE
+      The cluster file that gradlab-cli keygen made; the coordinator must use the same.
+  --listen ENDPOINT
+      Where the neighbour in a ring sends to: an address of this machine by which the other workers
+      reach it. Default: tcp://127.0.0.1:*, which serves workers on one machine. Not used with
+      topology server.
+  --insecure
+      Listen on other than loopback addresses without keys: whoever reaches them may send.
+  --rejoin N
+      Look for a lost coordinator for N seconds, then leave with exit code 4; 0: leave at once.
+      Default: 60.
+  --threads N
+      Cores to compute with. Default: what the coordinator gives, this machine's cores for a remote
+      worker.
+  --quiet
+      Print nothing but errors.
+  -h, --help, --version
+
+Exit codes: 0 the run is over, 2 a bad option, 3 a bad file of keys, 4 refused or no coordinator,
+5 the numbers left the finite range, 130 stopped by Ctrl-C after telling the coordinator.
+)";
+}
+
+} // namespace gradlab::app

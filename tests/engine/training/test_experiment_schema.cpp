@@ -8,6 +8,7 @@
 #include <QTest>
 
 #include <algorithm>
+#include <array>
 #include <set>
 
 using namespace gradlab::engine;
@@ -19,6 +20,71 @@ std::string defaultText(const char* path) {
     return field == nullptr ? "no such field" : formatFieldValue(*field, field->defaultValue);
 }
 
+/// Every field of the contract, in its order.
+constexpr std::array kContractFields = {"corpus.source",
+                                        "corpus.valid",
+                                        "corpus.test",
+                                        "corpus.unit",
+                                        "corpus.vocabulary",
+                                        "model.kind",
+                                        "model.hidden",
+                                        "model.layers",
+                                        "model.tied",
+                                        "model.dropout",
+                                        "model.init",
+                                        "training.batch",
+                                        "training.bptt",
+                                        "training.epochs",
+                                        "training.steps",
+                                        "training.patience",
+                                        "training.lr",
+                                        "training.momentum",
+                                        "training.weight_decay",
+                                        "training.clip",
+                                        "training.precision",
+                                        "training.seed",
+                                        "training.eval_batch",
+                                        "training.eval_every",
+                                        "training.checkpoint_every",
+                                        "training.target_perplexity",
+                                        "compression.method",
+                                        "compression.ratio",
+                                        "compression.levels",
+                                        "compression.norm",
+                                        "compression.bucket",
+                                        "compression.scope",
+                                        "compression.memory",
+                                        "compression.beta",
+                                        "compression.gamma",
+                                        "compression.memory_units",
+                                        "compression.dgc_momentum",
+                                        "compression.masking",
+                                        "compression.nesterov",
+                                        "compression.local_clip",
+                                        "compression.sample",
+                                        "compression.warmup_epochs",
+                                        "compression.pattern",
+                                        "compression.scale",
+                                        "compression.values",
+                                        "compression.indices",
+                                        "compression.level_code",
+                                        "compression.downlink",
+                                        "cluster.workers",
+                                        "cluster.threads",
+                                        "cluster.transport",
+                                        "cluster.topology",
+                                        "cluster.overlap",
+                                        "cluster.bind",
+                                        "cluster.wait_for",
+                                        "cluster.keys",
+                                        "cluster.on_loss",
+                                        "cluster.on_straggler",
+                                        "cluster.hash_every",
+                                        "cluster.link.bandwidth",
+                                        "cluster.link.latency",
+                                        "cluster.link.server_bandwidth",
+                                        "cluster.link.emulate"};
+
 } // namespace
 
 class TestExperimentSchema : public QObject {
@@ -26,71 +92,9 @@ class TestExperimentSchema : public QObject {
 
 private slots:
     void contractOrder() {
-        const std::vector<const char*> order = {"corpus.source",
-                                                "corpus.valid",
-                                                "corpus.test",
-                                                "corpus.unit",
-                                                "corpus.vocabulary",
-                                                "model.kind",
-                                                "model.hidden",
-                                                "model.layers",
-                                                "model.tied",
-                                                "model.dropout",
-                                                "model.init",
-                                                "training.batch",
-                                                "training.bptt",
-                                                "training.epochs",
-                                                "training.steps",
-                                                "training.patience",
-                                                "training.lr",
-                                                "training.momentum",
-                                                "training.weight_decay",
-                                                "training.clip",
-                                                "training.precision",
-                                                "training.seed",
-                                                "training.eval_batch",
-                                                "training.eval_every",
-                                                "training.checkpoint_every",
-                                                "training.target_perplexity",
-                                                "compression.method",
-                                                "compression.ratio",
-                                                "compression.levels",
-                                                "compression.norm",
-                                                "compression.bucket",
-                                                "compression.scope",
-                                                "compression.memory",
-                                                "compression.beta",
-                                                "compression.gamma",
-                                                "compression.memory_units",
-                                                "compression.dgc_momentum",
-                                                "compression.masking",
-                                                "compression.nesterov",
-                                                "compression.local_clip",
-                                                "compression.sample",
-                                                "compression.warmup_epochs",
-                                                "compression.pattern",
-                                                "compression.scale",
-                                                "compression.values",
-                                                "compression.indices",
-                                                "compression.level_code",
-                                                "compression.downlink",
-                                                "cluster.workers",
-                                                "cluster.threads",
-                                                "cluster.transport",
-                                                "cluster.topology",
-                                                "cluster.overlap",
-                                                "cluster.bind",
-                                                "cluster.wait_for",
-                                                "cluster.keys",
-                                                "cluster.on_loss",
-                                                "cluster.on_straggler",
-                                                "cluster.hash_every",
-                                                "cluster.link.bandwidth",
-                                                "cluster.link.latency",
-                                                "cluster.link.server_bandwidth",
-                                                "cluster.link.emulate"};
+        const auto& order = kContractFields;
         const auto& schema = experimentSchema();
-        // Every field of the contract, in its order; a field of a later method may stand between.
+        // A field of a later method may stand between.
         std::size_t next = 0;
         for (const FieldSpec& field : schema) {
             if (next < order.size() && field.path == order[next])

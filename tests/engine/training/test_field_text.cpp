@@ -118,7 +118,8 @@ private slots:
     }
 
     void hostileTextStaysOnOneLine() {
-        const std::string text = "a\nb\x1b[31m\0c" + std::string(5000, 'x');
+        using namespace std::string_literals;
+        const std::string text = "a\nb\x1b[31m\0c"s + std::string(5000, 'x');
         try {
             (void)parseFieldValue(fieldOf("training.lr"), text);
             QFAIL("accepted");

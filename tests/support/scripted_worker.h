@@ -107,7 +107,8 @@ public:
         heartbeat.sentNs = std::chrono::nanoseconds(Clock::now().time_since_epoch()).count();
         heartbeat.phase = phase;
         heartbeat.progress = progress;
-        say(heartbeat);
+        const engine::ByteBuffer frame = transport::encodeControl(header(), heartbeat);
+        (void)control_.send(zmq::buffer(frame.data(), frame.size()), zmq::send_flags::dontwait);
     }
     /// Says hello with the next pump.
     void introduce() {
@@ -148,7 +149,8 @@ private:
     template <class Bytes>
     static void sendRaw(zmq::socket_t& socket, const Bytes& frame) {
         zmq::message_t message(frame.data(), frame.size());
-        // Blocks until there is a connection.
+        // Blocks until there is a connection, though not for ever.
+        socket.set(zmq::sockopt::sndtimeo, 5000);
         (void)socket.send(message, zmq::send_flags::none);
     }
 

@@ -20,6 +20,7 @@ namespace {
 using std::chrono::steady_clock;
 
 constexpr std::size_t kMostSpares = 256;
+constexpr std::size_t kMostBarred = 256;    ///< remembered
 constexpr std::size_t kMostTextBytes = 256; ///< of a hello's endpoint or key
 
 std::int64_t nowNs() {
@@ -211,6 +212,7 @@ void CoordinatorSession::join(const std::string& controlId, const Hello& hello) 
     if (!reason.empty()) {
         event("warning",
               shownText(hello.name) + " on " + shownText(hello.host) + " may not join: " + reason);
+        bar(controlId, reason);
         return refuse(controlId, reason, true);
     }
     if (Peer* same = members_.byControl(controlId))
@@ -225,9 +227,7 @@ void CoordinatorSession::join(const std::string& controlId, const Hello& hello) 
             const bool itself =
                 other->hello.pid == peer.hello.pid && other->hello.bootId == peer.hello.bootId;
             if (!itself)
-                barred_.emplace_back(other->controlId, "another process has taken its name");
-            if (barred_.size() > kMostSpares)
-                barred_.pop_front();
+                bar(other->controlId, "another process has taken its name");
             lose(other->member,
                  itself ? "it connected anew" : "replaced by a process of the same name");
             break;
@@ -239,6 +239,12 @@ void CoordinatorSession::join(const std::string& controlId, const Hello& hello) 
     apply(actions);
     advanceBoundary();
     publish(now);
+}
+
+void CoordinatorSession::bar(const std::string& controlId, const std::string& why) {
+    barred_.emplace_back(controlId, why);
+    if (barred_.size() > kMostBarred)
+        barred_.pop_front();
 }
 
 void CoordinatorSession::refuse(const std::string& controlId, const std::string& reason,

@@ -76,6 +76,8 @@ private:
     void join(const std::string& controlId, const Hello& hello);
     [[nodiscard]] std::string whyNot(const Hello& hello) const;
     void refuse(const std::string& controlId, const std::string& reason, bool final);
+    /// Whatever the peer says from now on: it may not join again.
+    void bar(const std::string& controlId, const std::string& why);
     void welcome(Peer& peer, std::uint32_t rank);
     [[nodiscard]] std::uint32_t threadsFor(const Hello& hello) const;
     void dataHello(const std::string& dataId, const FrameHeader& header);
@@ -109,6 +111,7 @@ private:
     /// @throws nothing; the fifth one loses the peer
     void broken(Peer& peer, const std::string& what);
     void stop(const std::string& why);
+    [[nodiscard]] std::string freeLocalName();
     void reapProcesses();
     void dropLateJoiners(Time now);
     void watchStragglers(Time now);
@@ -131,7 +134,6 @@ private:
     CoordinatorStep step_;
     LocalProcesses locals_;
     std::map<std::int64_t, std::string> starting_; ///< local pid → name, until it says hello
-    std::uint64_t locallyStarted_ = 0;
     std::map<engine::MemberId, std::string> lossReasons_; ///< of losses that silence did not cause
     std::string lastLoss_;
     std::deque<std::pair<std::string, std::string>> barred_; ///< control id → why, the last ones

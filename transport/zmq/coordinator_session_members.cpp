@@ -21,6 +21,7 @@ namespace {
 constexpr unsigned kMostBrokenFrames = 5;
 constexpr std::chrono::milliseconds kLeaveWithin{1000}; ///< at the end; then local ones are killed
 constexpr std::chrono::milliseconds kLinger{500};
+constexpr std::chrono::milliseconds kReadWithin{100};
 constexpr double kStragglerSteps = 4.0;
 
 double secondsBetween(engine::SteadyTime from, engine::SteadyTime to) {
@@ -127,8 +128,9 @@ void CoordinatorSession::broken(Peer& peer, const std::string& what) {
         event("warning", peer.who() + " sent a frame that breaks the format: " + what, peer.rank);
     if (peer.brokenFrames < kMostBrokenFrames)
         return;
-    barred_.emplace_back(peer.controlId, "its frames break the format");
-    refuse(peer.controlId, barred_.back().second, true);
+    const std::string why = "its frames break the format";
+    bar(peer.controlId, why);
+    refuse(peer.controlId, why, true);
     lose(peer.member, "five broken frames, the last one: " + what);
 }
 
@@ -237,8 +239,17 @@ void CoordinatorSession::act(std::uint32_t rank, engine::WorkerAction action) {
     }
 }
 
+std::string CoordinatorSession::freeLocalName() {
+    // As keygen names them, so that the cluster file has a key for each.
+    for (std::size_t i = 0;; ++i) {
+        const std::string name = "worker-" + std::to_string(i);
+        if (!locals_.runs(name) && members_.byName(name) == nullptr)
+            return name;
+    }
+}
+
 void CoordinatorSession::startLocalWorker() {
-    const std::string name = "local-" + std::to_string(++locallyStarted_);
+    const std::string name = freeLocalName();
     std::vector<std::string> arguments = {
         "worker", "--connect",    sockets_.localEndpoint(),  "--name",
         name,     "--parent-pid", std::to_string(::getpid())};
@@ -267,7 +278,8 @@ bool CoordinatorSession::finished(Time now) {
     (void)locals_.reap();
     if (now - *finishing_ >= kLeaveWithin)
         locals_.killAll();
-    return locals_.running() == 0;
+    // Somebody who has not read its last message when the connection ends never will.
+    return locals_.running() == 0 && now - *finishing_ >= kReadWithin;
 }
 
 void CoordinatorSession::event(const char* kind, const std::string& details, std::uint32_t rank) {

@@ -249,7 +249,7 @@ void CoordinatorSession::blame(std::uint64_t epoch, std::uint32_t rank, const st
     if (!stepRunning_ || epoch != membership_.epoch())
         return;
     if (const Peer* peer = members_.byRank(rank)) {
-        barred_.emplace_back(peer->controlId, "its messages do not decode");
+        bar(peer->controlId, "its messages do not decode");
         lose(peer->member, "its message does not decode: " + why);
     }
 }

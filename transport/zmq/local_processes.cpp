@@ -119,6 +119,11 @@ bool LocalProcesses::runs(std::int64_t pid) const noexcept {
                        [pid](const Process& process) { return process.pid == pid; });
 }
 
+bool LocalProcesses::runs(const std::string& name) const noexcept {
+    return std::any_of(processes_.begin(), processes_.end(),
+                       [&name](const Process& process) { return process.name == name; });
+}
+
 bool LocalProcesses::isFrozen(std::int64_t pid) const noexcept {
     return std::any_of(processes_.begin(), processes_.end(), [pid](const Process& process) {
         return process.pid == pid && process.frozen;

@@ -34,6 +34,7 @@ public:
     /// Who ended since the last call.
     [[nodiscard]] std::vector<EndedProcess> reap();
     [[nodiscard]] bool runs(std::int64_t pid) const noexcept;
+    [[nodiscard]] bool runs(const std::string& name) const noexcept;
     [[nodiscard]] std::size_t running() const noexcept { return processes_.size(); }
 
     void freeze(std::int64_t pid); ///< these do nothing for processes that are not ours

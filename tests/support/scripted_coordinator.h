@@ -1,36 +1,27 @@
 // SPDX-FileCopyrightText: Gradient Lab contributors
 // SPDX-License-Identifier: GPL-3.0-or-later
-// A coordinator that does only what a test says: plain ROUTERs that speak control messages, with
-// workers as threads beside it whose nodes send known contents and keep the means that they got.
+// A coordinator that does only what a test says: plain ROUTERs that speak control messages.
 #pragma once
 
-#include "engine/core/errors.h"
-#include "engine/core/version.h"
-#include "engine/training/cluster_node.h"
-#include "tests/support/gradient_bodies.h"
+#include "engine/training/aggregator.h"
+#include "engine/training/gradient_exchange.h"
 #include "transport/wire_format.h"
 #include "transport/zmq/control_message.h"
 #include "transport/zmq/curve_keys.h"
 #include "transport/zmq/sockets.h"
 #include "transport/zmq/worker_clock.h"
-#include "transport/zmq/worker_process.h"
 #include "transport/zmq/zap_handler.h"
 
-#include <QTest>
-
-#include <atomic>
+#include <algorithm>
 #include <chrono>
-#include <condition_variable>
+#include <cstring>
 #include <deque>
-#include <functional>
 #include <map>
 #include <memory>
 #include <mutex>
 #include <optional>
-#include <set>
 #include <stdexcept>
 #include <string>
-#include <thread>
 #include <utility>
 #include <vector>
 
@@ -38,90 +29,6 @@ namespace gradlab::test {
 
 inline constexpr std::uint64_t kSession = 0x5E5510;
 inline constexpr std::chrono::seconds kDeadline{30};
-
-/// What a worker thread's node did, for the test to look at afterwards.
-struct NodeLog {
-    std::mutex mutex;
-    std::map<std::uint64_t, std::vector<std::byte>> means; ///< by step
-    std::map<std::uint64_t, engine::ExchangeOutcome> outcomes;
-    std::vector<std::string> errors; ///< what step() threw
-    std::vector<std::string> loaded; ///< snapshots, the joiner's first
-    std::vector<std::string> configured;
-};
-
-/// Sends randomContent(plan, kinds, seed, step, rank).
-class FakeNode final : public engine::ClusterNode {
-public:
-    FakeNode(const engine::ExchangeSetup& setup, const engine::ExchangeFactory& make, Kinds kinds,
-             NodeLog& log)
-        : setup_(setup), exchange_(make(setup)),
-          replica_(engine::Aggregator::create(setup.plan, setup.aggregator)), kinds_(kinds),
-          log_(log) {}
-
-    void step(std::uint64_t step, std::stop_token stop) override {
-        try {
-            exchange_->beginStep(step, *replica_);
-            const auto content = randomContent<float>(setup_.plan, kinds_, 7,
-                                                      static_cast<std::uint32_t>(step), rank());
-            for (std::size_t part = 0; part < setup_.plan.parts().size(); ++part) {
-                engine::ByteBuffer buffer = exchange_->takeBuffer(rank(), part);
-                const auto encoded =
-                    encodeContent<float>(setup_.plan, part, content, engine::kFrameHeaderBytes);
-                buffer.assign(encoded.begin(), encoded.end());
-                exchange_->send(rank(), part, std::move(buffer));
-                ++progress_;
-            }
-            outcome_ = exchange_->finish([this, step] { check(step); }, std::move(stop));
-        } catch (const engine::Error& error) {
-            exchange_->abandonStep();
-            const std::lock_guard lock(log_.mutex);
-            log_.errors.emplace_back(error.what());
-            throw;
-        }
-        const std::lock_guard lock(log_.mutex);
-        const auto mean = replica_->mean();
-        log_.means[step].assign(mean.begin(), mean.end());
-        log_.outcomes[step] = outcome_;
-    }
-    /// Throws in the check of this step.
-    static inline std::atomic<std::uint64_t> badStep = 0;
-
-    [[nodiscard]] std::string report(bool withHash) const override {
-        return withHash ? "with hash" : "plain";
-    }
-    [[nodiscard]] const engine::ExchangeOutcome& outcome() const override { return outcome_; }
-    void configure(const std::string& experiment, engine::MemoryChange change) override {
-        const std::lock_guard lock(log_.mutex);
-        log_.configured.push_back(experiment +
-                                  (change == engine::MemoryChange::Keep ? " keep" : " drop"));
-    }
-    [[nodiscard]] engine::ByteBuffer snapshot(bool replica) override {
-        const std::string text = replica ? "replica" : "worker";
-        const auto bytes = std::as_bytes(std::span(text));
-        return {bytes.begin(), bytes.end()};
-    }
-    void load(engine::ByteView snapshot) override {
-        const std::lock_guard lock(log_.mutex);
-        log_.loaded.emplace_back(reinterpret_cast<const char*>(snapshot.data()), snapshot.size());
-    }
-    [[nodiscard]] std::uint32_t rank() const override { return setup_.ranks.front(); }
-    [[nodiscard]] std::uint64_t parameterHash() const override { return 0; }
-    [[nodiscard]] std::uint64_t progress() const override { return progress_; }
-
-private:
-    void check(std::uint64_t step) const {
-        if (step == badStep)
-            throw engine::NumericError(step, "t1", "the mean is not finite");
-    }
-
-    engine::ExchangeSetup setup_;
-    std::unique_ptr<engine::GradientExchange> exchange_;
-    std::unique_ptr<engine::Aggregator> replica_;
-    Kinds kinds_;
-    NodeLog& log_; ///< the test's
-    engine::ExchangeOutcome outcome_;
-    std::atomic<std::uint64_t> progress_ = 0;
-};
 
 /// The test's thread only.
 class ScriptedCoordinator {
@@ -377,114 +284,6 @@ private:
     zmq::socket_t data_;
     transport::Wakeup wakeup_;
     std::uint64_t lastMember_ = 0;
-};
-
-/// Stops a worker's compute thread at a phase until the test lets it go on.
-class Gate {
-public:
-    /// In the compute thread.
-    void pass() {
-        std::unique_lock lock(mutex_);
-        reached_ = true;
-        news_.wait(lock, [this] { return open_; });
-    }
-    void open() {
-        const std::lock_guard lock(mutex_);
-        open_ = true;
-        news_.notify_all();
-    }
-    [[nodiscard]] bool isReached() {
-        const std::lock_guard lock(mutex_);
-        return reached_;
-    }
-
-private:
-    std::mutex mutex_;
-    std::condition_variable news_;
-    bool reached_ = false;
-    bool open_ = false;
-};
-
-/// A worker process's main function in a thread.
-struct WorkerThread {
-    WorkerThread(transport::WorkerOptions workerOptions, const engine::ExchangeSetup& setup,
-                 Kinds kinds)
-        : options(std::move(workerOptions)),
-          thread([this, setup, kinds](const std::stop_token& stop) { run(setup, kinds, stop); }) {}
-
-    std::optional<transport::WorkerLeave> left; ///< after the thread has ended
-    std::string error;
-    NodeLog log;
-    std::atomic<bool> ended = false;
-    transport::WorkerOptions options;
-    std::jthread thread;
-
-private:
-    void run(engine::ExchangeSetup setup, Kinds kinds, const std::stop_token& stop) {
-        const auto make = [&](engine::ByteView snapshot, const engine::ExchangeFactory& exchange,
-                              std::size_t) {
-            const std::string text(reinterpret_cast<const char*>(snapshot.data()), snapshot.size());
-            setup.ranks = {static_cast<std::uint32_t>(std::stoul(text.substr(1)))};
-            {
-                const std::lock_guard lock(log.mutex);
-                log.loaded.push_back(text);
-            }
-            return std::make_unique<FakeNode>(setup, exchange, kinds, log);
-        };
-        try {
-            left = transport::runWorker(options, make, stop);
-        } catch (const std::exception& failure) {
-            error = failure.what();
-        }
-        ended = true;
-    }
-};
-
-/// N workers that have joined.
-struct ScriptedCluster {
-    ScriptedCluster(
-        const engine::ExchangeSetup& exchangeSetup, Kinds kinds,
-        const std::function<void(std::uint32_t, transport::WorkerOptions&)>& change = {},
-        const std::optional<transport::ClusterKeys>& keys = {})
-        : setup(exchangeSetup), coordinator(keys) {
-        for (std::uint32_t rank = 0; rank < setup.workers; ++rank) {
-            transport::WorkerOptions options;
-            options.connect = coordinator.endpoint();
-            options.name = "w" + std::to_string(rank);
-            options.lostAfter = std::chrono::seconds(20);
-            if (change)
-                change(rank, options);
-            workers.push_back(std::make_unique<WorkerThread>(options, setup, kinds));
-            ranks.push_back(rank);
-        }
-    }
-    void join() {
-        for (const std::uint32_t rank : ranks)
-            coordinator.welcome(rank, setup.workers);
-    }
-    /// A whole step.
-    std::vector<ScriptedCoordinator::Control> step(std::uint64_t number) {
-        coordinator.begin(number, ranks);
-        if (setup.topology == "server")
-            coordinator.serve(setup, number, ranks);
-        return coordinator.finishStep(number, ranks);
-    }
-    void finish() {
-        for (const auto& [rank, member] : coordinator.members)
-            if (!workers[rank]->ended)
-                coordinator.say(member.control, transport::Finish{"done"}, 0, rank);
-        for (auto& worker : workers)
-            worker->thread.join();
-    }
-    [[nodiscard]] std::vector<std::byte> mean(std::uint32_t rank, std::uint64_t number) {
-        const std::lock_guard lock(workers[rank]->log.mutex);
-        return workers[rank]->log.means[number];
-    }
-
-    engine::ExchangeSetup setup;
-    ScriptedCoordinator coordinator;
-    std::vector<std::unique_ptr<WorkerThread>> workers; ///< by rank
-    std::vector<std::uint32_t> ranks;
 };
 
 } // namespace gradlab::test

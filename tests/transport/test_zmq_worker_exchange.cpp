@@ -4,7 +4,7 @@
 // real sockets: the same bits and bytes as between threads of one process, redone steps, steps
 // given up.
 #include "tests/support/exchange_case.h"
-#include "tests/support/scripted_coordinator.h"
+#include "tests/support/scripted_cluster.h"
 
 #include <QTest>
 

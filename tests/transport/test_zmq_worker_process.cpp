@@ -2,8 +2,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // A worker process's way through a cluster: joining, orders besides steps, losing the coordinator
 // and coming back, leaving.
+#include "engine/core/version.h"
 #include "tests/support/exchange_case.h"
-#include "tests/support/scripted_coordinator.h"
+#include "tests/support/scripted_cluster.h"
 
 #include <QTest>
 

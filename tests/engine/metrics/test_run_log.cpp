@@ -203,7 +203,7 @@ private slots:
         }
         records.emplace_back(sampleEnd(20));
         writeLog(path, records);
-        std::ofstream(path, std::ios::app) << R"({"kind":"st)";
+        std::ofstream(path, std::ios::app) << "{\"kind\":\"st";
         cutRunLogAfter(path, 10);
         const auto left = readRunLog(path);
         QCOMPARE(left.size(), std::size_t{1 + 10 + 2});

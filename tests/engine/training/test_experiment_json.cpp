@@ -145,12 +145,12 @@ private slots:
     }
 
     void deepNestingIsSafe() {
-        const std::string deep = R"({"schema":1,"model":)" + std::string(200000, '[');
+        const std::string deep = "{\"schema\":1,\"model\":" + std::string(200000, '[');
         QVERIFY2(refusal(deep).contains("nested too deeply"), qPrintable(refusal(deep)));
     }
 
     void enormousDocumentIsRefused() {
-        const std::string text = R"({"schema":1,"name":")" + std::string(5 << 20, 'x') + "\"}";
+        const std::string text = "{\"schema\":1,\"name\":\"" + std::string(5 << 20, 'x') + "\"}";
         QVERIFY(refusal(text).contains("too large"));
     }
 

@@ -232,7 +232,7 @@ void TestCharts::boardHasNoFaults() {
     for (PlotWidget* plot : board.findChildren<PlotWidget*>()) {
         const QByteArray fault = faults(textOf(plot->layoutNow()), plot->size());
         QVERIFY2(fault.isEmpty(), fault + " in " + plot->accessibleName().toUtf8());
-        QVERIFY(plot->layoutNow().lineLabels.size() >= 1);
+        QVERIFY(!plot->layoutNow().lineLabels.empty());
     }
     const QImage picture = board.grab().toImage();
     for (int run = 0; run < std::min(runs, 3); ++run)

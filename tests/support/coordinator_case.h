@@ -39,9 +39,9 @@ struct CoordinatorCase {
           coordinator(transport::makeZmqCoordinator(clusterSetup, std::move(coordinatorOptions))),
           replica(engine::Aggregator::create(setup.exchange.plan, setup.exchange.aggregator)) {}
 
-    ScriptedWorker& add(const std::string& name) {
+    ScriptedWorker& add(const std::string& name, std::function<void(zmq::socket_t&)> secure = {}) {
         auto worker = std::make_unique<ScriptedWorker>(coordinator->view().endpoint, name,
-                                                       setup.exchange.plan);
+                                                       setup.exchange.plan, std::move(secure));
         worker->draw = [this](std::uint64_t step, std::uint32_t rank) {
             return contentOf(step, rank);
         };

@@ -42,8 +42,10 @@ class ScriptedWorker {
 public:
     using Clock = std::chrono::steady_clock;
 
-    ScriptedWorker(std::string endpoint, std::string name, engine::MessagePlan messagePlan)
-        : plan(std::move(messagePlan)), endpoint_(std::move(endpoint)),
+    /// `secure` is done to each socket before it connects.
+    ScriptedWorker(std::string endpoint, std::string name, engine::MessagePlan messagePlan,
+                   std::function<void(zmq::socket_t&)> secure = {})
+        : plan(std::move(messagePlan)), endpoint_(std::move(endpoint)), secure_(std::move(secure)),
           control_(transport::makeSocket(context_, zmq::socket_type::dealer,
                                          transport::SocketLimits())) {
         hello.version = engine::version();
@@ -53,9 +55,13 @@ public:
         hello.pid = 77;
         hello.cores = 3;
         hello.name = std::move(name);
-        hello.ringEndpoint = "tcp://127.0.0.1:" + hello.name;
+        if (secure_)
+            secure_(control_);
         control_.connect(endpoint_);
     }
+
+    /// Nobody listens there.
+    [[nodiscard]] std::string ringEndpoint() const { return "tcp://127.0.0.1:" + hello.name; }
 
     void say(const ControlMessage& message) { say(header(), message); }
     void say(const FrameHeader& as, const ControlMessage& message) {
@@ -63,6 +69,20 @@ public:
         sendRaw(control_, frame);
     }
     void sayHello() { say(FrameHeader{}, hello); }
+    void sendControl(const engine::ByteBuffer& frame) { sendRaw(control_, frame); }
+    /// Without waiting for a connection.
+    void tryHello() {
+        const engine::ByteBuffer frame = transport::encodeControl(FrameHeader{}, hello);
+        (void)control_.send(zmq::buffer(frame.data(), frame.size()), zmq::send_flags::dontwait);
+    }
+    void connectData(std::uint16_t port, std::int64_t mostBytes = 1 << 24) {
+        transport::SocketLimits limits;
+        limits.mostBytes = mostBytes;
+        data_.emplace(transport::makeSocket(context_, zmq::socket_type::dealer, limits));
+        if (secure_)
+            secure_(*data_);
+        data_->connect("tcp://127.0.0.1:" + std::to_string(port));
+    }
     void sendData(const engine::ByteBuffer& frame) { sendRaw(*data_, frame); }
     /// As of the step at hand.
     [[nodiscard]] FrameHeader header(FrameType type = FrameType::Control) const {
@@ -143,6 +163,7 @@ public:
     std::map<std::size_t, engine::ByteBuffer> means;
     std::vector<std::uint64_t> commits;
     std::map<std::string, std::size_t> counts; ///< control messages by kind
+    std::uint64_t lastSession = 1;
     bool wantHash = false;
 
 private:
@@ -155,6 +176,7 @@ private:
     }
 
     void listen(const transport::ReceivedControl& control) {
+        lastSession = control.header.session;
         ++counts[transport::kindOf(control.message)];
         std::visit([&](const auto& message) { on(control.header, message); }, control.message);
     }
@@ -166,10 +188,7 @@ private:
         epoch = as.epoch;
         rank = as.rank;
         step = 0;
-        transport::SocketLimits limits;
-        limits.mostBytes = static_cast<std::int64_t>(message.mostDataBytes);
-        data_.emplace(transport::makeSocket(context_, zmq::socket_type::dealer, limits));
-        data_->connect("tcp://127.0.0.1:" + std::to_string(message.dataPort));
+        connectData(message.dataPort, static_cast<std::int64_t>(message.mostDataBytes));
         FrameHeader first = header(FrameType::DataHello);
         first.step = message.member;
         engine::ByteBuffer frame(engine::kFrameHeaderBytes);
@@ -228,7 +247,7 @@ private:
     void takeSnapshot(const transport::Frame& frame) {
         snapshot.assign(frame.body.begin(), frame.body.end());
         if (frame.header.step == 0 && manners.becomesReady)
-            say(transport::Ready{});
+            say(transport::Ready{ringEndpoint(), {}});
         else if (frame.header.step != 0 && frame.header.step == loading_ && manners.reports)
             say(transport::Loaded{loading_});
     }
@@ -246,6 +265,7 @@ public:
 private:
     zmq::context_t context_;
     std::string endpoint_;
+    std::function<void(zmq::socket_t&)> secure_;
     zmq::socket_t control_;
     std::optional<zmq::socket_t> data_;
     std::uint64_t loading_ = 0;

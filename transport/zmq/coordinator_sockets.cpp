@@ -4,6 +4,7 @@
 
 #include "engine/core/errors.h"
 #include "transport/zmq/control_message.h"
+#include "transport/zmq/curve_keys.h"
 
 #include <unistd.h>
 
@@ -67,7 +68,22 @@ CoordinatorSockets::CoordinatorSockets(const engine::ClusterSettings& cluster,
                                        const SocketLimits& data, bool insecure)
     : control_(makeSocket(context_, zmq::socket_type::router, controlLimits())),
       data_(makeSocket(context_, zmq::socket_type::router, data)) {
-    bind(listeningEndpoint(cluster, insecure));
+    const Endpoint where = listeningEndpoint(cluster, insecure);
+    if (!cluster.keys.empty())
+        requireKeys(cluster.keys);
+    bind(where);
+}
+
+void CoordinatorSockets::requireKeys(const std::string& file) {
+    const ClusterKeys keys = ClusterKeys::load(file);
+    if (keys.server.secretKey.empty())
+        throw engine::ExperimentError("cluster.keys", "the coordinator's secret key is not in " +
+                                                          file +
+                                                          ": cluster.keys; give the file that "
+                                                          "gradlab-cli keygen made");
+    zap_ = std::make_unique<ZapHandler>(context_, keys.admitted());
+    listenWithKey(control_, keys.server);
+    listenWithKey(data_, keys.server);
 }
 
 void CoordinatorSockets::bind(const Endpoint& where) {

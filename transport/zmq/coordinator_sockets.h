@@ -7,11 +7,13 @@
 #include "engine/training/experiment.h"
 #include "transport/zmq/deadline_timer.h"
 #include "transport/zmq/sockets.h"
+#include "transport/zmq/zap_handler.h"
 
 #include <chrono>
 #include <cstdint>
 #include <deque>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 
@@ -21,7 +23,7 @@ namespace gradlab::transport {
 class CoordinatorSockets {
 public:
     /// Binds. @throws engine::ExperimentError naming cluster.bind: no address, not allowed without
-    /// keys, taken
+    /// keys, taken; engine::DataError for a bad file of keys
     CoordinatorSockets(const engine::ClusterSettings& cluster, const SocketLimits& data,
                        bool insecure);
 
@@ -54,12 +56,14 @@ private:
     };
     using Outbox = std::map<std::string, std::deque<Waiting>>; ///< by peer
 
+    void requireKeys(const std::string& file);
     void bind(const Endpoint& where);
     static void send(zmq::socket_t& socket, Outbox& outbox, const std::string& peer,
                      Waiting waiting);
     static void flush(zmq::socket_t& socket, Outbox& outbox);
 
     zmq::context_t context_;
+    std::unique_ptr<ZapHandler> zap_; ///< with keys
     zmq::socket_t control_;
     zmq::socket_t data_;
     DeadlineTimer timer_;

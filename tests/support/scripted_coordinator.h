@@ -33,17 +33,15 @@ inline constexpr std::chrono::seconds kDeadline{30};
 /// The test's thread only.
 class ScriptedCoordinator {
 public:
-    explicit ScriptedCoordinator(const std::optional<transport::ClusterKeys>& keys = {}) {
+    explicit ScriptedCoordinator(const std::optional<transport::ClusterKeys>& keys = {})
+        : keys_(keys) {
         if (keys)
             admission_.emplace(context_, keys->admitted());
-        for (auto* socket : {&control_, &data_}) {
-            *socket = transport::makeSocket(context_, zmq::socket_type::router,
-                                            {256, std::int64_t{1} << 30});
-            if (keys)
-                transport::listenWithKey(*socket, keys->server);
-            socket->bind("tcp://127.0.0.1:*");
-        }
+        listen(control_);
+        listen(data_);
     }
+    /// Cuts every data connection; later joiners are given another one.
+    void cutData() { listen(data_); }
 
     [[nodiscard]] std::string endpoint() const { return transport::boundEndpoint(control_); }
 
@@ -172,8 +170,7 @@ public:
             const auto* said = std::get_if<transport::Hello>(&one.message);
             return said != nullptr && said->name == name;
         });
-        const auto& said = std::get<transport::Hello>(hello.message);
-        Member member{hello.peer, "", said.ringEndpoint, said.ringKey};
+        Member member{hello.peer, "", "", ""};
         const std::uint64_t number = ++lastMember_;
         const std::string text = transport::boundEndpoint(data_);
         transport::Welcome message;
@@ -188,7 +185,9 @@ public:
                 return frame.type == transport::FrameType::DataHello && frame.step == number;
             }).peer;
         sendData(member.data, frameOf(header(transport::FrameType::Snapshot, 0), name));
-        expect<transport::Ready>(member.control);
+        const Control ready = expect<transport::Ready>(member.control);
+        member.ring = std::get<transport::Ready>(ready.message).ringEndpoint;
+        member.ringKey = std::get<transport::Ready>(ready.message).ringKey;
         members[rank] = member;
     }
 
@@ -278,6 +277,15 @@ public:
     std::int64_t clockNs = 0; ///< how much this clock is ahead
 
 private:
+    void listen(zmq::socket_t& socket) {
+        socket =
+            transport::makeSocket(context_, zmq::socket_type::router, {256, std::int64_t{1} << 30});
+        if (keys_)
+            transport::listenWithKey(socket, keys_->server);
+        socket.bind("tcp://127.0.0.1:*");
+    }
+
+    std::optional<transport::ClusterKeys> keys_;
     zmq::context_t context_;
     std::optional<transport::ZapHandler> admission_;
     zmq::socket_t control_;

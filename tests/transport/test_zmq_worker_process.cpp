@@ -63,8 +63,6 @@ private slots:
         QCOMPARE(said.pid, std::int64_t{::getpid()});
         QCOMPARE(said.name, std::string("w0"));
         QVERIFY(said.cores >= 1);
-        QVERIFY(transport::Endpoint::parse("", said.ringEndpoint).isLoopback());
-        QCOMPARE(said.ringKey, std::string());
         coordinator.say(hello.peer, transport::Refuse{"another version", true});
         worker.thread.join();
         QVERIFY2(worker.error.find("another version") != std::string::npos, worker.error.c_str());
@@ -199,6 +197,22 @@ private slots:
         cluster.workers[0]->thread.request_stop();
         cluster.workers[0]->thread.join();
         QVERIFY(cluster.workers[0]->left == transport::WorkerLeave::Interrupted);
+    }
+
+    void joinsAnewWhenItsDataConnectionBreaks() {
+        Notices notices;
+        ScriptedCluster cluster(serverOf(1), Kinds::Mixed,
+                                [&](std::uint32_t, transport::WorkerOptions& options) {
+                                    options.notice = notices.taker();
+                                });
+        cluster.join();
+        cluster.step(1);
+        cluster.coordinator.cutData();
+        cluster.join();
+        QVERIFY(notices.has("the connection to the coordinator broke; joining again"));
+        cluster.step(2);
+        cluster.finish();
+        QCOMPARE(cluster.workers[0]->log.loaded.size(), std::size_t{2});
     }
 
     void givesUpWithoutACoordinator_data() {

@@ -60,6 +60,7 @@ void WorkerNetwork::round() {
     receiveFrames();
     step_.deliver();
     sockets_->flush();
+    sayReadyIfListening();
     tick();
 }
 
@@ -69,6 +70,8 @@ void WorkerNetwork::tick() {
     silence_ += std::min<Clock::duration>(now - std::exchange(lastRound_, now), most);
     if (silence_ >= settings_.lostAfter)
         end(SessionEnd::Kind::Lost, "the coordinator is silent");
+    if (sockets_->lostData())
+        end(SessionEnd::Kind::Lost, "the connection to the coordinator broke");
     if (settings_.parentPid != 0 && ::getppid() != settings_.parentPid)
         end(SessionEnd::Kind::Orphaned, "the program that started this worker is gone");
     if (now < nextHeartbeat_)
@@ -87,8 +90,6 @@ void WorkerNetwork::say(const ControlMessage& message, std::uint64_t step) {
 }
 
 void WorkerNetwork::sayHello() {
-    settings_.hello.ringEndpoint = sockets_->ringEndpoint();
-    settings_.hello.ringKey = sockets_->ringKey();
     say(settings_.hello, 0);
 }
 
@@ -127,7 +128,18 @@ void WorkerNetwork::handle(PostVote& post) {
 }
 
 void WorkerNetwork::handle(PostControl& post) {
-    say(post.message, post.step);
+    if (std::holds_alternative<Ready>(post.message))
+        readyPending_ = true;
+    else
+        say(post.message, post.step);
+}
+
+// Others may send to this worker's ring as soon as they know of it.
+void WorkerNetwork::sayReadyIfListening() {
+    if (!readyPending_ || (step_.usesRing() && sockets_->ringEndpoint().empty()))
+        return;
+    readyPending_ = false;
+    say(Ready{sockets_->ringEndpoint(), sockets_->ringKey()}, 0);
 }
 
 void WorkerNetwork::handle(PostSnapshot& post) {

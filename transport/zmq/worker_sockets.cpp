@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "transport/zmq/worker_sockets.h"
 
+#include "engine/core/check.h"
 #include "engine/core/errors.h"
 #include "transport/zmq/control_message.h"
 
@@ -41,20 +42,6 @@ WorkerSockets::WorkerSockets(const WorkerSocketSettings& settings) : settings_(s
         own_ = settings_.keys->worker(settings_.name);
         admission_.emplace(context_, settings_.keys->admitted());
     }
-    // Bound now, so that the coordinator can tell others the address; of use after openRing().
-    ring_ = listener(controlLimits());
-    try {
-        ring_->bind(settings_.listen.text());
-    } catch (const zmq::error_t& error) {
-        throw engine::ExperimentError("", "cannot listen on " + settings_.listen.text() + " (" +
-                                              error.what() +
-                                              "): --listen; give an address of this "
-                                              "machine, tcp://HOST:PORT or tcp://HOST:*");
-    }
-    // The host as it was given, not as the bound socket spells it.
-    Endpoint reached = settings_.listen;
-    reached.port = Endpoint::parse("--listen", boundEndpoint(*ring_)).port;
-    ringEndpoint_ = reached.text();
     control_ = makeSocket(context_, zmq::socket_type::dealer, controlLimits());
     if (own_)
         connectWithKey(control_, *own_, settings_.keys->server.publicKey);
@@ -76,14 +63,20 @@ void WorkerSockets::connectData(std::uint16_t port, std::uint64_t mostBytes) {
     data_ = makeSocket(context_, zmq::socket_type::dealer, dataLimits(kDataHighWater, mostBytes));
     if (own_)
         connectWithKey(*data_, *own_, settings_.keys->server.publicKey);
+    constexpr const char* kEvents = "inproc://data-events";
+    GRADLAB_CHECK(::zmq_socket_monitor(data_->handle(), kEvents, ZMQ_EVENT_DISCONNECTED) == 0,
+                  ::zmq_errno());
+    dataEvents_ = zmq::socket_t(context_, zmq::socket_type::pair);
+    dataEvents_->set(zmq::sockopt::linger, 0);
+    dataEvents_->connect(kEvents);
     Endpoint where = settings_.coordinator;
     where.port = std::to_string(port);
     data_->connect(where.text());
 }
 
 void WorkerSockets::openRing(int highWater, std::uint64_t mostBytes) {
-    // A listener's limits are those that it was bound with.
-    ring_.reset();
+    // A listener's limits are those that it was bound with, so it is bound only now.
+    closeRing();
     ring_ = listener(dataLimits(highWater, mostBytes));
     ringBound_ = false;
     tryBindRing();
@@ -91,6 +84,7 @@ void WorkerSockets::openRing(int highWater, std::uint64_t mostBytes) {
 
 void WorkerSockets::closeRing() {
     ring_.reset();
+    ringEndpoint_.clear();
     ringBound_ = true;
 }
 
@@ -98,13 +92,22 @@ void WorkerSockets::tryBindRing() {
     if (ringBound_)
         return;
     try {
-        ring_->bind(ringEndpoint_);
-        ringBound_ = true;
+        ring_->bind(settings_.listen.text());
     } catch (const zmq::error_t& error) {
-        // ZeroMQ's own thread closes the one before; neighbours connect again by themselves.
-        if (error.num() != EADDRINUSE)
-            throw;
+        // A given port may still be that of this process's earlier stay, which ZeroMQ's own thread
+        // is closing.
+        if (error.num() == EADDRINUSE)
+            return;
+        throw engine::ExperimentError("", "cannot listen on " + settings_.listen.text() + " (" +
+                                              error.what() +
+                                              "): --listen; give an address of this "
+                                              "machine, tcp://HOST:PORT or tcp://HOST:*");
     }
+    ringBound_ = true;
+    // The host as it was given, not as the bound socket spells it.
+    Endpoint reached = settings_.listen;
+    reached.port = Endpoint::parse("--listen", boundEndpoint(*ring_)).port;
+    ringEndpoint_ = reached.text();
 }
 
 void WorkerSockets::connectNext(const std::string& endpoint, const std::string& key) {
@@ -175,6 +178,10 @@ std::optional<ReceivedBytes> WorkerSockets::receiveData() {
     return data_ ? tryReceive(*data_) : std::nullopt;
 }
 
+bool WorkerSockets::lostData() {
+    return dataEvents_ && (dataEvents_->get(zmq::sockopt::events) & ZMQ_POLLIN) != 0;
+}
+
 std::optional<ReceivedBytes> WorkerSockets::receiveRing() {
     return ring_ ? tryReceive(*ring_) : std::nullopt;
 }
@@ -191,8 +198,10 @@ void WorkerSockets::wait(const Wakeup& wakeup, steady_clock::time_point deadline
                                           {control_.handle(), 0, events(controlOut_), 0}};
     if (ring_)
         items.push_back({ring_->handle(), 0, ZMQ_POLLIN, 0});
-    if (data_)
+    if (data_) {
         items.push_back({data_->handle(), 0, events(dataOut_), 0});
+        items.push_back({dataEvents_->handle(), 0, ZMQ_POLLIN, 0});
+    }
     if (next_ && !nextOut_.empty())
         items.push_back({next_->handle(), 0, ZMQ_POLLOUT, 0});
     try {

@@ -27,17 +27,17 @@ struct WorkerSocketSettings {
 /// Made in one thread, then used and destroyed by the network thread alone.
 class WorkerSockets {
 public:
-    /// Connects the control socket and reserves the ring's address.
-    /// @throws engine::ExperimentError naming --listen or --name
+    /// Connects the control socket. @throws engine::ExperimentError naming --name
     explicit WorkerSockets(const WorkerSocketSettings& settings);
 
-    /// What a neighbour connects to.
+    /// What a neighbour connects to; empty while there is no ring, or its address is not free yet.
     [[nodiscard]] const std::string& ringEndpoint() const noexcept { return ringEndpoint_; }
     [[nodiscard]] std::string ringKey() const; ///< empty without keys
 
     /// To the coordinator's data port; frames up to `mostBytes` from now on.
     void connectData(std::uint16_t port, std::uint64_t mostBytes);
-    /// The listener takes frames as the run has them, instead of none.
+    /// Listens for the neighbour; tries again in flush() while an earlier stay's socket is being
+    /// closed. @throws engine::ExperimentError naming --listen
     void openRing(int highWater, std::uint64_t mostBytes);
     /// There is no ring in this run.
     void closeRing();
@@ -57,6 +57,9 @@ public:
     [[nodiscard]] std::optional<ReceivedBytes> receiveControl();
     [[nodiscard]] std::optional<ReceivedBytes> receiveData();
     [[nodiscard]] std::optional<ReceivedBytes> receiveRing();
+    /// The data connection broke. ZeroMQ makes a new one by itself, but what was under way is gone,
+    /// and for the coordinator a stranger is at its end.
+    [[nodiscard]] bool lostData();
     /// Until something can be read or sent, `wakeup` was signalled, or `deadline`.
     void wait(const Wakeup& wakeup, std::chrono::steady_clock::time_point deadline);
     /// What is under way to the coordinator reaches it after the sockets are closed, for so long.
@@ -79,6 +82,7 @@ private:
     zmq::socket_t control_;
     std::optional<zmq::socket_t> ring_;
     std::optional<zmq::socket_t> data_;
+    std::optional<zmq::socket_t> dataEvents_; ///< says when data_ is cut off
     std::optional<zmq::socket_t> next_;
     std::string nextEndpoint_;
     std::string ringEndpoint_;

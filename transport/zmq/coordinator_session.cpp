@@ -115,7 +115,10 @@ void CoordinatorSession::listen(Peer& peer, const ReceivedControl& control) {
         return lose(peer.member, "it left: " + shownText(bye->reason, 200));
     if (header.session != setup_.session)
         return; // said before it heard that it is no longer what it was
-    if (std::holds_alternative<Ready>(control.message)) {
+    if (const auto* ready = std::get_if<Ready>(&control.message)) {
+        if (ready->ringEndpoint.size() > kMostTextBytes || ready->ringKey.size() > kMostTextBytes)
+            throw engine::ProtocolError("its endpoint or key is too long: ready");
+        peer.ready = *ready;
         engine::MembershipActions actions;
         membership_.ready(peer.member, actions);
         apply(actions);
@@ -202,8 +205,6 @@ std::string CoordinatorSession::whyNot(const Hello& hello) const {
     if (hello.isa != engine::isaLevel())
         return "this run computes with " + std::string(engine::isaLevel()) + ", the worker with " +
                shownText(hello.isa) + ": hello; start it with the same --isa";
-    if (hello.ringEndpoint.size() > kMostTextBytes || hello.ringKey.size() > kMostTextBytes)
-        return "its endpoint or key is too long: hello";
     return "";
 }
 
@@ -311,6 +312,7 @@ void CoordinatorSession::advanceBoundary() {
     boundaryOpen_ = false;
     // Later boundaries wait for somebody only after a pause because nobody was left.
     needed_ = 1;
+    gathered_ = true;
     publish(steady_clock::now());
     inbox_.change([&](InboxState& state) { state.boundariesDone = boundary_; });
 }

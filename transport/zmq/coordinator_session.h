@@ -113,6 +113,8 @@ private:
     void stop(const std::string& why);
     [[nodiscard]] std::string freeLocalName();
     void reapProcesses();
+    /// Of the workers that a run starts itself, before it has begun.
+    void failToStart(const std::string& what);
     void dropLateJoiners(Time now);
     void watchStragglers(Time now);
     [[nodiscard]] bool isBehind(const Peer& peer) const;
@@ -141,7 +143,8 @@ private:
     std::uint64_t boundary_ = 0; ///< number of the last one
     bool boundaryOpen_ = false;
     bool waiting_ = false;
-    std::size_t needed_; ///< active members before a boundary is over
+    bool gathered_ = false; ///< the first boundary is over
+    std::size_t needed_;    ///< active members before a boundary is over
     bool stepRunning_ = false;
     bool coordinatorHolds_ = false;
     std::set<engine::MemberId> held_;

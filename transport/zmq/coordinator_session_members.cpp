@@ -164,19 +164,23 @@ void CoordinatorSession::tick(Time now) {
 
 void CoordinatorSession::reapProcesses() {
     for (const EndedProcess& process : locals_.reap()) {
-        if (const Peer* peer = members_.byPid(process.pid)) {
+        const std::string what = process.name + " ended, " + process.how;
+        if (const Peer* peer = members_.byPid(process.pid))
             lose(peer->member, "its process ended, " + process.how);
-        } else if (starting_.contains(process.pid)) {
-            const std::string what = process.name + " ended before it joined, " + process.how;
-            event("warning", "the local worker " + what);
-            if (cluster_.waitFor == 0 && membership_.lastCommitted() == 0 && waiting_)
-                inbox_.change([&](InboxState& state) {
-                    state.stopped = "a worker cannot be started: " + what +
-                                    "; run gradlab-cli worker to see why";
-                });
-        }
-        starting_.erase(process.pid);
+        else if (starting_.erase(process.pid) > 0)
+            event("warning", "the local worker " + what + ", before it joined");
+        if (!gathered_)
+            failToStart(what);
     }
+}
+
+void CoordinatorSession::failToStart(const std::string& what) {
+    if (cluster_.waitFor != 0)
+        return; // others may come
+    inbox_.change([&](InboxState& state) {
+        state.stopped =
+            "a worker cannot be started: " + what + "; run gradlab-cli worker --connect to see why";
+    });
 }
 
 void CoordinatorSession::dropLateJoiners(Time now) {
@@ -259,8 +263,8 @@ void CoordinatorSession::startLocalWorker() {
         starting_[locals_.start(name, arguments)] = name;
     } catch (const engine::TransportError& error) {
         event("warning", error.what());
-        if (cluster_.waitFor == 0 && membership_.lastCommitted() == 0)
-            inbox_.change([&](InboxState& state) { state.stopped = error.what(); });
+        if (!gathered_)
+            failToStart(error.what());
     }
     publish(steady_clock::now());
 }

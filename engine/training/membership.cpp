@@ -24,6 +24,12 @@ MemberId Membership::join(Time now, MembershipActions& actions) {
     return lastMember_;
 }
 
+void Membership::sortSpares(const std::function<bool(MemberId, MemberId)>& before) {
+    std::stable_sort(spares_.begin(), spares_.end(), [&before](const Spare& a, const Spare& b) {
+        return before(a.member, b.member);
+    });
+}
+
 void Membership::ready(MemberId member, MembershipActions& actions) {
     const std::uint32_t rank = rankOf(member);
     if (rank == kNoRank)

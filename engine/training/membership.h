@@ -20,6 +20,7 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <vector>
 
 namespace gradlab::engine {
@@ -90,6 +91,8 @@ public:
     MemberId join(Time now, MembershipActions& actions);
     /// The member has its snapshot and followed since: it may contribute from the next boundary on.
     void ready(MemberId member, MembershipActions& actions);
+    /// Spares get places in this order, first of those that `before` does not tell apart first.
+    void sortSpares(const std::function<bool(MemberId, MemberId)>& before);
     /// Any sign of life.
     void heard(MemberId member, Time now, MembershipActions& actions);
     /// The connection is gone, or the owner drops a straggler: lost without waiting for silence.

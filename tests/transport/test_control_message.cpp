@@ -35,9 +35,8 @@ std::vector<ControlMessage> oneOfEach() {
     traffic.arrived = at(-5);
     traffic.transferS = 0.1;
     traffic.transferHiddenS = 1e-300;
-    return {Hello{"0.1.0", "x86-64-v3", "A \"CPU\"", "höst", "boot", "w\n0", 7, 16,
-                  "tcp://127.0.0.1:1", "k"},
-            Ready{},
+    return {Hello{"0.1.0", "x86-64-v3", "A \"CPU\"", "höst", "boot", "w\n0", 7, 16},
+            Ready{"tcp://127.0.0.1:1", "k"},
             Heartbeat{std::numeric_limits<std::int64_t>::min(), "computing", kLarge, 0.25},
             Holds{},
             Done{"{\"loss\": 1}", traffic},
@@ -125,7 +124,7 @@ private slots:
         QCOMPARE(hello.cpu, std::string("A \"CPU\""));
         QCOMPARE(hello.host, std::string("höst"));
         QCOMPARE(hello.name, std::string("w\n0"));
-        QCOMPARE(hello.ringKey, std::string("k"));
+        QCOMPARE(std::get<Ready>(arrived(all[1])).ringKey, std::string("k"));
         const auto beat = std::get<Heartbeat>(arrived(all[2]));
         QCOMPARE(beat.sentNs, std::numeric_limits<std::int64_t>::min());
         QCOMPARE(beat.progress, kLarge);

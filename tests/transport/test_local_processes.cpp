@@ -11,6 +11,7 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <csignal>
 
 using namespace gradlab;
@@ -173,14 +174,27 @@ private slots:
         options.lostAfter = std::chrono::milliseconds(800);
         CoordinatorCase one(localSetup(2), options);
         one.until([&] { return one.coordinator->view().members.size() == 2; });
-        for (const engine::ClusterMember& member : one.coordinator->view().members) {
-            ScriptedWorker& worker = one.add(member.name);
-            worker.hello.pid = member.pid;
+        auto started = one.coordinator->view().members;
+        std::sort(started.begin(), started.end(),
+                  [](const auto& a, const auto& b) { return a.name > b.name; });
+        auto call = one.startBoundary();
+        for (std::size_t i = 0; i < started.size(); ++i) {
+            ScriptedWorker& worker = one.add(started[i].name);
+            worker.hello.pid = started[i].pid;
             worker.hello.bootId = transport::bootId();
             worker.introduce();
-            one.until([&] { return worker.heard("wait") == 1; });
+            one.until([&] {
+                const auto members = one.coordinator->view().members;
+                return std::count_if(members.begin(), members.end(), [](const auto& member) {
+                           return member.state != engine::MemberState::Starting;
+                       }) > static_cast<std::ptrdiff_t>(i);
+            });
         }
-        one.boundary();
+        one.finish(call);
+        // Ranks go by names, whoever was first.
+        std::swap(one.workers[0], one.workers[1]);
+        QCOMPARE(one.workers[0]->rank, 0U);
+        QCOMPARE(one.workers[0]->hello.name, std::string("worker-0"));
         QCOMPARE(one.workers[0]->welcome.threads, 2U); // 4 of the run for 2 of them
         engine::ClusterView view = one.coordinator->view();
         QVERIFY(view.members[0].local && view.members[1].local);
@@ -194,7 +208,7 @@ private slots:
         one.until([&] { return !one.coordinator->view().members[1].suspended; });
         one.workers[1]->sayHello();
         one.workers[1]->manners.beats = true;
-        one.until([&] { return one.workers[1]->heard("wait") == 2; });
+        one.until([&] { return one.workers[1]->heard("wait") == 1; });
         one.boundary();
 
         one.coordinator->act(1, engine::WorkerAction::Kill);

@@ -118,7 +118,7 @@ private slots:
         for (std::uint32_t rank = 0; rank < 3; ++rank) {
             const transport::StepOrder& order = one.workers[rank]->order;
             QCOMPARE(order.contributors, Ranks({0, 1, 2}));
-            QCOMPARE(order.nextEndpoint, one.workers[(rank + 1) % 3]->hello.ringEndpoint);
+            QCOMPARE(order.nextEndpoint, one.workers[(rank + 1) % 3]->ringEndpoint());
         }
         QVERIFY(one.replica->mean().empty());
     }

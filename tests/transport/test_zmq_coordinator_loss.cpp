@@ -94,7 +94,7 @@ private slots:
         QCOMPARE(one.events("step_redone").size(), std::size_t{redone ? 1U : 0U});
         QCOMPARE(one.workers[1]->heard("abort"), std::size_t{redone ? 1U : 0U});
         if (ring && redone)
-            QCOMPARE(one.workers[1]->order.nextEndpoint, one.workers[0]->hello.ringEndpoint);
+            QCOMPARE(one.workers[1]->order.nextEndpoint, one.workers[0]->ringEndpoint());
         QCOMPARE(one.workers[0]->commits, std::vector<std::uint64_t>({1}));
         const std::string said = one.events("worker_lost").front().details;
         QVERIFY2(contains(said, "worker 2 (w2 on atlas) is lost: it left: its user asked"),

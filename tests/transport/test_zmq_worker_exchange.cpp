@@ -237,7 +237,8 @@ private slots:
         ScriptedCoordinator& coordinator = cluster.coordinator;
         zmq::context_t context;
         zmq::socket_t stranger = transport::makeSocket(context, zmq::socket_type::push, {});
-        stranger.connect(coordinator.members.at(0).ring);
+        if (setup.topology == "ring")
+            stranger.connect(coordinator.members.at(0).ring);
         coordinator.begin(1, cluster.ranks);
         for (const engine::ByteBuffer& frame : unwanted(setup, coordinator)) {
             coordinator.sendData(coordinator.members.at(0).data, frame);

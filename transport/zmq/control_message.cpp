@@ -53,8 +53,8 @@ static void from_json(const nlohmann::json& json, RankTraffic& traffic) {
 namespace gradlab::transport {
 
 // Fields of the documents are those of the structs, by name; but "kind" is the message's own.
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Hello, version, isa, cpu, host, bootId, name, pid, cores,
-                                   ringEndpoint, ringKey)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Hello, version, isa, cpu, host, bootId, name, pid, cores)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Ready, ringEndpoint, ringKey)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Heartbeat, sentNs, phase, progress, roundTripS)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Done, account, traffic)
 static void to_json(nlohmann::json& json, const Failed& failed) {

@@ -32,11 +32,12 @@ struct Hello {
     std::string name;   ///< unique in a run; a second one under the same name replaces the first
     std::int64_t pid = 0;
     std::int64_t cores = 0;
-    std::string ringEndpoint; ///< where it listens for its neighbour
-    std::string ringKey;      ///< CURVE public key of that socket (Z85); empty without keys
 };
 /// The snapshot is loaded: it can take part from the next boundary on.
-struct Ready {};
+struct Ready {
+    std::string ringEndpoint; ///< where it listens for its neighbour; empty without a ring
+    std::string ringKey;      ///< CURVE public key of that socket (Z85); empty without keys
+};
 /// Every 250 ms from the network thread, whatever the rest of the process does.
 struct Heartbeat {
     std::int64_t sentNs = 0; ///< sender's steady clock

@@ -23,6 +23,7 @@ struct Peer {
     std::string controlId; ///< routing ids
     std::string dataId;    ///< empty until the data socket has said hello
     Hello hello;           ///< texts made safe to show
+    Ready ready;           ///< where its neighbour in a ring sends to
     bool local = false;    ///< this program started it
     std::uint32_t rank = engine::kNoRank;
     bool active = false; ///< contributed or may do so

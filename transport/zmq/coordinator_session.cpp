@@ -239,7 +239,22 @@ void CoordinatorSession::join(const std::string& controlId, const Hello& hello) 
         starting_.erase(hello.pid);
     apply(actions);
     advanceBoundary();
+    if (peer.rank == engine::kNoRank && (gathered_ || cluster_.waitFor > 0))
+        say(peer, Wait{});
     publish(now);
+}
+
+bool CoordinatorSession::gathersItsOwn() {
+    if (gathered_ || cluster_.waitFor > 0)
+        return false;
+    if (membership_.spares() == members_.all().size() && membership_.spares() < needed_)
+        return true;
+    membership_.sortSpares([this](engine::MemberId a, engine::MemberId b) {
+        const std::string& first = members_.byMember(a)->hello.name;
+        const std::string& second = members_.byMember(b)->hello.name;
+        return first.size() != second.size() ? first.size() < second.size() : first < second;
+    });
+    return false;
 }
 
 void CoordinatorSession::bar(const std::string& controlId, const std::string& why) {
@@ -295,6 +310,9 @@ void CoordinatorSession::openBoundary(std::uint64_t number) {
 
 void CoordinatorSession::advanceBoundary() {
     if (!boundaryOpen_ || !reporting_.empty() || stepRunning_)
+        return;
+    waiting_ = true;
+    if (gathersItsOwn())
         return;
     engine::MembershipActions actions;
     membership_.boundary(actions);

@@ -82,6 +82,8 @@ private:
     [[nodiscard]] std::uint32_t threadsFor(const Hello& hello) const;
     void dataHello(const std::string& dataId, const FrameHeader& header);
     void advanceBoundary();
+    /// A run that starts its workers itself gives places in the order of their names.
+    [[nodiscard]] bool gathersItsOwn();
     void listen(Peer& peer, const ReceivedControl& control);
     void heartbeat(Peer& peer, const Heartbeat& beat);
     void loaded(const Peer& peer, std::uint64_t request);
@@ -114,7 +116,7 @@ private:
     [[nodiscard]] std::string freeLocalName();
     void reapProcesses();
     /// Of the workers that a run starts itself, before it has begun.
-    void failToStart(const std::string& what);
+    void failToStart(const std::string& why);
     void dropLateJoiners(Time now);
     void watchStragglers(Time now);
     [[nodiscard]] bool isBehind(const Peer& peer) const;

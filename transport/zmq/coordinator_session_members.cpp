@@ -40,9 +40,7 @@ void CoordinatorSession::execute(const MembershipAction& action) {
     Peer* peer = members_.byMember(action.member);
     switch (action.kind) {
     case Kind::Wait:
-        if (peer != nullptr)
-            say(*peer, Wait{});
-        break;
+        break; // said if it does not get a place at once
     case Kind::Welcome:
         welcome(*peer, action.rank);
         break;
@@ -170,17 +168,14 @@ void CoordinatorSession::reapProcesses() {
         else if (starting_.erase(process.pid) > 0)
             event("warning", "the local worker " + what + ", before it joined");
         if (!gathered_)
-            failToStart(what);
+            failToStart("a worker cannot be started: " + what +
+                        "; run gradlab-cli worker --connect to see why");
     }
 }
 
-void CoordinatorSession::failToStart(const std::string& what) {
-    if (cluster_.waitFor != 0)
-        return; // others may come
-    inbox_.change([&](InboxState& state) {
-        state.stopped =
-            "a worker cannot be started: " + what + "; run gradlab-cli worker --connect to see why";
-    });
+void CoordinatorSession::failToStart(const std::string& why) {
+    if (cluster_.waitFor == 0) // else others may come
+        inbox_.change([&](InboxState& state) { state.stopped = why; });
 }
 
 void CoordinatorSession::dropLateJoiners(Time now) {

@@ -30,8 +30,8 @@ StepOrder CoordinatorSession::orderFor(std::uint32_t rank) {
     const auto place =
         static_cast<std::size_t>(std::find(ring.begin(), ring.end(), rank) - ring.begin());
     if (const Peer* next = members_.byRank(ring[(place + 1) % ring.size()])) {
-        order.nextEndpoint = next->hello.ringEndpoint;
-        order.nextKey = next->hello.ringKey;
+        order.nextEndpoint = next->ready.ringEndpoint;
+        order.nextKey = next->ready.ringKey;
     }
     return order;
 }

@@ -72,6 +72,7 @@ private:
     void handle(PostLeave& post);
     void say(const ControlMessage& message, std::uint64_t step);
     void sayHello();
+    void sayReadyIfListening();
     void heartbeat();
 
     WorkerBoard& board_;
@@ -80,6 +81,7 @@ private:
     std::unique_ptr<WorkerSockets> sockets_;
     WorkerStep step_;
     WorkerProbe probe_;
+    bool readyPending_ = false;
     bool member_ = false;
     std::uint64_t session_ = 0;
     std::uint32_t rank_ = 0;

@@ -103,6 +103,17 @@ private slots:
         QCOMPARE(membership.epoch(), std::uint64_t{1});
     }
 
+    void sparesMayBeSorted() {
+        Membership membership({2, 1});
+        MembershipActions actions;
+        const MemberId a = membership.join({}, actions);
+        const MemberId b = membership.join({}, actions);
+        membership.sortSpares([](MemberId first, MemberId second) { return first > second; });
+        membership.boundary(actions);
+        QCOMPARE(membership.rankOf(b), 0U);
+        QCOMPARE(membership.rankOf(a), 1U);
+    }
+
     void aStepCommitsOnceEverybodyHoldsTheMean() {
         Cluster cluster(2, 2);
         cluster.membership.beginStep(1, cluster.actions);

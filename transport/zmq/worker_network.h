@@ -72,6 +72,7 @@ private:
     void handle(PostLeave& post);
     void say(const ControlMessage& message, std::uint64_t step);
     void sayHello();
+    void sayReady();
     void sayReadyIfListening();
     void heartbeat();
 
@@ -86,6 +87,7 @@ private:
     std::uint64_t session_ = 0;
     std::uint32_t rank_ = 0;
     std::uint64_t mostDataBytes_ = 0;
+    std::optional<PostControl> ready_;        ///< said as soon as neighbours can send
     std::optional<ReceivedControl> awaiting_; ///< Welcome or Load whose snapshot is to come
     std::optional<std::pair<std::uint64_t, engine::ByteBuffer>> snapshot_; ///< request, bytes
     std::optional<SessionEnd> end_;

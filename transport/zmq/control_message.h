@@ -18,7 +18,7 @@
 namespace gradlab::transport {
 
 /// Whole control frames, header included; more is refused before it is read.
-inline constexpr std::size_t kMostControlBytes = 64U * 1024U;
+inline constexpr std::size_t kMostControlBytes = std::size_t{64} * 1024;
 
 // — worker to coordinator —
 

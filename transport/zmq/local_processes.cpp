@@ -12,7 +12,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <csignal>
-#include <cstring>
+#include <system_error>
 #include <utility>
 
 namespace gradlab::transport {
@@ -81,6 +81,7 @@ std::int64_t LocalProcesses::start(const std::string& name,
     std::vector<std::string> words = command_;
     words.insert(words.end(), arguments.begin(), arguments.end());
     std::vector<char*> pointers;
+    pointers.reserve(words.size() + 1);
     for (std::string& word : words)
         pointers.push_back(word.data());
     pointers.push_back(nullptr);
@@ -89,7 +90,8 @@ std::int64_t LocalProcesses::start(const std::string& name,
     const int error = ::posix_spawnp(&pid, words.front().c_str(), &settings.files,
                                      &settings.attributes, pointers.data(), environ);
     if (error != 0)
-        throw engine::TransportError("cannot start a worker (" + std::string(std::strerror(error)) +
+        throw engine::TransportError("cannot start a worker (" +
+                                     std::generic_category().message(error) +
                                      "): " + words.front() + "; check the installation");
     processes_.push_back({pid, name, false});
     return pid;

@@ -5,6 +5,7 @@
 #include "app/cli/compress_command.h"
 #include "app/cli/help_text.h"
 #include "app/cli/keygen_command.h"
+#include "app/cli/probe_command.h"
 #include "app/cli/program_error.h"
 #include "app/cli/schema_options.h"
 #include "app/cli/train_command.h"
@@ -33,6 +34,9 @@ struct Parser {
     WorkerArguments workerArguments;
     CLI::App* keygen = nullptr;
     KeygenArguments keygenArguments;
+    CLI::App* probe = nullptr;
+    SchemaOptions probeFields;
+    ProbeArguments probeArguments;
     bool help = false;
     bool version = false;
 };
@@ -95,9 +99,18 @@ void addKeygen(Parser& parser) {
     parser.keygen->add_option("--workers", parser.keygenArguments.workers);
 }
 
+void addProbe(Parser& parser) {
+    parser.probe = parser.app.add_subcommand("probe");
+    addCommonFlags(parser, *parser.probe);
+    parser.probe->add_option("FILE", parser.probeArguments.file);
+    parser.probe->add_flag("--insecure", parser.probeArguments.insecure);
+    parser.probeFields.addTo(*parser.probe);
+}
+
 /// The name of the command that was given; empty if none was.
 std::string commandOf(const Parser& parser) {
-    for (const CLI::App* command : {parser.train, parser.compress, parser.worker, parser.keygen}) {
+    for (const CLI::App* command :
+         {parser.train, parser.compress, parser.worker, parser.keygen, parser.probe}) {
         if (command->count() > 0)
             return command->get_name();
     }
@@ -133,6 +146,8 @@ std::string helpText(const std::string& command) {
         return workerHelp();
     if (command == "keygen")
         return keygenHelp();
+    if (command == "probe")
+        return probeHelp();
     return command == "compress" ? compressHelp() : programHelp();
 }
 
@@ -154,8 +169,10 @@ int dispatch(const Parser& parser) {
         return runWorkerCommand(parser.workerArguments);
     if (command == "keygen")
         return runKeygen(parser.keygenArguments);
+    if (command == "probe")
+        return runProbe(parser.probeArguments, parser.probeFields.overrides());
     throw engine::ExperimentError("", "no command is given: gradlab-cli; give train, compress, "
-                                      "worker or keygen, or see gradlab-cli --help");
+                                      "worker, keygen or probe, or see gradlab-cli --help");
 }
 
 } // namespace
@@ -168,6 +185,7 @@ int runCommandLine(int argc, char** argv) {
         addCompress(parser);
         addWorker(parser);
         addKeygen(parser);
+        addProbe(parser);
         parser.app.require_subcommand(0, 1);
         try {
             parser.app.parse(argc, argv);

@@ -220,6 +220,7 @@ Commands:
   compress   run one method on gradients of your own
   worker     be a worker of a run, on this machine or another one
   keygen     make the keys of a cluster that spans machines
+  probe      measure the network between a coordinator and its workers
 
 gradlab-cli COMMAND --help tells more. gradlab-cli --version prints the version.
 )" + std::string(kExitCodes);

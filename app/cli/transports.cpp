@@ -22,11 +22,16 @@ std::vector<std::string> workerCommand() {
 
 } // namespace
 
-engine::TransportFactories makeTransports(bool insecure) {
+transport::CoordinatorOptions coordinatorOptions(bool insecure) {
     transport::CoordinatorOptions options;
     options.workerCommand = workerCommand();
     options.insecure = insecure;
-    return {transport::makeInProcessExchange, [options](const engine::ClusterSetup& setup) {
+    return options;
+}
+
+engine::TransportFactories makeTransports(bool insecure) {
+    return {transport::makeInProcessExchange,
+            [options = coordinatorOptions(insecure)](const engine::ClusterSetup& setup) {
                 return transport::makeZmqCoordinator(setup, options);
             }};
 }

@@ -4,11 +4,13 @@
 #pragma once
 
 #include "engine/training/cluster_coordinator.h"
+#include "transport/zmq/coordinator_options.h"
 
 namespace gradlab::app {
 
 /// Threads, and processes over ZeroMQ. Local workers are `gradlab-cli worker`, found beside the
 /// running program. `insecure`: other than loopback addresses may be bound without keys.
 [[nodiscard]] engine::TransportFactories makeTransports(bool insecure);
+[[nodiscard]] transport::CoordinatorOptions coordinatorOptions(bool insecure);
 
 } // namespace gradlab::app

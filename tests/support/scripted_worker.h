@@ -225,6 +225,10 @@ private:
         if (manners.reports)
             sendData(frame);
     }
+    void on(const FrameHeader&, const transport::ProbeOrder& message) {
+        probed_ = message;
+        answerProbe();
+    }
     void on(const FrameHeader&, const transport::Load& message) { loading_ = message.request; }
 
     void exchange() {
@@ -238,11 +242,25 @@ private:
         const transport::Frame frame = transport::decodeFrame(received.view());
         if (frame.header.type == FrameType::Snapshot)
             return takeSnapshot(frame);
+        if (frame.header.type == FrameType::Probe) {
+            const engine::ByteView bytes = received.view();
+            echoes_.emplace_back(bytes.begin(), bytes.end());
+            return answerProbe();
+        }
         if (frame.header.type != FrameType::Mean || frame.header.epoch != epoch)
             return;
         means[frame.header.part].assign(frame.body.begin(), frame.body.end());
         if (means.size() == plan.parts().size() && manners.votes)
             say(transport::Holds{});
+    }
+    void answerProbe() {
+        if (!probed_ || echoes_.size() < probed_->frames || !manners.reports)
+            return;
+        for (const engine::ByteBuffer& echo : echoes_)
+            sendData(echo);
+        say(transport::ProbeResult{probed_->request, 0.001, probed_->bytes * probed_->frames});
+        echoes_.clear();
+        probed_.reset();
     }
     void takeSnapshot(const transport::Frame& frame) {
         snapshot.assign(frame.body.begin(), frame.body.end());
@@ -269,6 +287,8 @@ private:
     zmq::socket_t control_;
     std::optional<zmq::socket_t> data_;
     std::uint64_t loading_ = 0;
+    std::optional<transport::ProbeOrder> probed_;
+    std::vector<engine::ByteBuffer> echoes_;
     bool introduced_ = false;
     Clock::time_point lastBeat_{};
 };

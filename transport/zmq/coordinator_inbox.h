@@ -7,12 +7,14 @@
 #include "engine/core/errors.h"
 #include "engine/training/cluster_coordinator.h"
 #include "engine/training/membership.h"
+#include "transport/zmq/coordinator_probe.h"
 #include "transport/zmq/sockets.h"
 
 #include <condition_variable>
 #include <cstdint>
 #include <deque>
 #include <exception>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -57,6 +59,9 @@ struct InboxState {
     // — fetch and load —
     std::uint64_t answered = 0;               ///< number of the last request that is over
     std::optional<engine::ByteBuffer> answer; ///< to it; none: the worker was lost
+
+    // — a probe —
+    std::map<std::uint64_t, std::optional<LinkSample>> probes; ///< by request; none: worker lost
 
     std::vector<std::uint32_t> active;
     std::vector<engine::ClusterEvent> events;

@@ -131,7 +131,10 @@ void CoordinatorSession::listen(Peer& peer, const ReceivedControl& control) {
         failed(peer, header, *failure);
     } else if (const auto* answer = std::get_if<Loaded>(&control.message)) {
         loaded(peer, answer->request);
-    } else if (!std::holds_alternative<ProbeResult>(control.message)) {
+    } else if (const auto* result = std::get_if<ProbeResult>(&control.message)) {
+        probe_.result(peer.member, *result);
+        publishProbes();
+    } else {
         broken(peer, std::string("\"") + kindOf(control.message) + "\" is the coordinator's word");
     }
 }
@@ -167,7 +170,10 @@ void CoordinatorSession::receiveData(const ReceivedBytes& received) {
             gradient(*peer, received, frame.header);
         else if (frame.header.type == FrameType::Snapshot)
             snapshot(*peer, frame);
-        else if (frame.header.type != FrameType::Probe)
+        else if (frame.header.type == FrameType::Probe) {
+            probe_.echoed(peer->member, frame.header.step, peer->heard);
+            publishProbes();
+        } else
             broken(*peer, "a frame of type " + std::to_string(static_cast<int>(frame.header.type)) +
                               " is not for the coordinator: header byte 6");
     } catch (const engine::ProtocolError& error) {
@@ -194,6 +200,28 @@ void CoordinatorSession::answer(std::uint64_t request, std::optional<engine::Byt
         state.answered = request;
         state.answer = std::move(bytes);
     });
+}
+
+void CoordinatorSession::probe(std::uint64_t request, engine::MemberId member, std::uint32_t frames,
+                               std::uint64_t bytes) {
+    const Peer* peer = members_.byMember(member);
+    if (peer == nullptr)
+        return inbox_.change([&](InboxState& state) { state.probes[request]; });
+    auto frame = std::make_shared<engine::ByteBuffer>(bytes, std::byte{0x55});
+    FrameHeader as = header(peer->rank);
+    as.type = FrameType::Probe;
+    as.step = request;
+    encodeFrame(as, *frame);
+    probe_.sent(request, member, frames, steady_clock::now());
+    say(*peer, ProbeOrder{request, frames, bytes, true});
+    for (std::uint32_t i = 0; i < frames; ++i)
+        sockets_.sendData(peer->dataId, frame, {});
+}
+
+void CoordinatorSession::publishProbes() {
+    while (const auto finished = probe_.takeFinished())
+        inbox_.change(
+            [&](InboxState& state) { state.probes[finished->request] = finished->sample; });
 }
 
 // — joining —

@@ -10,6 +10,7 @@
 #include "transport/zmq/coordinator_inbox.h"
 #include "transport/zmq/coordinator_members.h"
 #include "transport/zmq/coordinator_options.h"
+#include "transport/zmq/coordinator_probe.h"
 #include "transport/zmq/coordinator_sockets.h"
 #include "transport/zmq/coordinator_step.h"
 #include "transport/zmq/local_processes.h"
@@ -60,6 +61,9 @@ public:
                    const engine::ExchangeSetup& setup);
     void fetch(std::uint64_t request, std::uint32_t rank, bool replica);
     void load(std::uint64_t request, std::uint32_t rank, const SharedBytes& frame);
+    /// Probe frames of `bytes`, header included, there and back.
+    void probe(std::uint64_t request, engine::MemberId member, std::uint32_t frames,
+               std::uint64_t bytes);
     // — of any thread —
     void act(std::uint32_t rank, engine::WorkerAction action);
     void startLocalWorker();
@@ -88,6 +92,7 @@ private:
     void heartbeat(Peer& peer, const Heartbeat& beat);
     void loaded(const Peer& peer, std::uint64_t request);
     void snapshot(const Peer& peer, const Frame& frame);
+    void publishProbes();
     /// Ends the request at hand; without an answer its worker was lost.
     void answer(std::uint64_t request, std::optional<engine::ByteBuffer> bytes);
 
@@ -156,6 +161,7 @@ private:
     Time stepBegun_{};
     double usualStepS_ = 0.0;
     std::optional<Request> request_;
+    CoordinatorProbe probe_;
     Time lastTick_{};
     std::optional<Time> finishing_;
 };

@@ -113,6 +113,8 @@ void CoordinatorSession::lost(const MembershipAction& action) {
     const std::uint32_t rank = peer->rank;
     if (request_ && request_->member == action.member)
         answer(request_->number, std::nullopt);
+    for (const std::uint64_t request : probe_.lose(action.member))
+        inbox_.change([request](InboxState& state) { state.probes[request]; });
     held_.erase(action.member);
     sockets_.forget(peer->controlId);
     sockets_.forget(peer->dataId);
@@ -241,7 +243,7 @@ void CoordinatorSession::act(std::uint32_t rank, engine::WorkerAction action) {
 std::string CoordinatorSession::freeLocalName() {
     // As keygen names them, so that the cluster file has a key for each.
     for (std::size_t i = 0;; ++i) {
-        const std::string name = "worker-" + std::to_string(i);
+        std::string name = "worker-" + std::to_string(i);
         if (!locals_.runs(name) && members_.byName(name) == nullptr)
             return name;
     }

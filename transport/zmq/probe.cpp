@@ -1,0 +1,161 @@
+// SPDX-FileCopyrightText: Gradient Lab contributors
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Workers are measured once they have a place and a data connection, before they are sent a
+// snapshot: they need none for this.
+#include "transport/zmq/probe.h"
+
+#include "engine/core/errors.h"
+#include "transport/zmq/coordinator_network.h"
+
+#include <algorithm>
+#include <random>
+
+namespace gradlab::transport {
+namespace {
+
+constexpr std::uint32_t kFrames = 16; ///< of one measurement: 15 gaps
+constexpr std::uint64_t kLeastBytes = 16U * 1024U;
+constexpr std::uint64_t kMostBytes = 2U * 1024U * 1024U;
+constexpr std::uint64_t kGrowth = 8;
+constexpr double kLongEnoughS = 0.05; ///< a span that timers and scheduling do not spoil
+constexpr int kPings = 21;
+constexpr double kBitsPerByte = 8.0;
+
+engine::ClusterSetup probeSetup(const engine::ClusterSettings& cluster) {
+    engine::ClusterSetup setup;
+    setup.experiment.cluster = cluster;
+    setup.exchange.workers = static_cast<std::uint32_t>(cluster.workers);
+    setup.exchange.session = std::random_device{}() | 1U;
+    setup.snapshotBytes = kMostBytes;
+    return setup;
+}
+
+CoordinatorOptions patient(CoordinatorOptions options) {
+    options.readyWithin = std::chrono::hours(24); // nobody is ever told to become ready
+    return options;
+}
+
+double rate(double bytes, double seconds) {
+    return seconds > 0.0 ? kBitsPerByte * bytes / seconds : 0.0;
+}
+
+class NetworkProbe {
+public:
+    NetworkProbe(const engine::ClusterSettings& cluster, const CoordinatorOptions& options,
+                 const std::stop_token& stop)
+        : stop_(stop), wanted_(static_cast<std::size_t>(cluster.waitFor > 0 ? cluster.waitFor
+                                                                            : cluster.workers)),
+          network_(probeSetup(cluster), patient(options), inbox_) {
+        for (std::int64_t i = 0; cluster.waitFor == 0 && i < cluster.workers; ++i)
+            network_.post([](CoordinatorSession& session) { session.startLocalWorker(); });
+    }
+    ~NetworkProbe() {
+        network_.post([](CoordinatorSession& session) { session.finish("measured"); });
+        network_.join();
+    }
+    NetworkProbe(const NetworkProbe&) = delete;
+    NetworkProbe& operator=(const NetworkProbe&) = delete;
+
+    MeasuredNetwork run() {
+        gather();
+        MeasuredNetwork measured;
+        std::uint64_t bytes = kMostBytes;
+        for (const SnapshotWanted& member : members_)
+            measured.workers.push_back(measure(member, bytes));
+        // As many bytes each as the slowest can take in good time.
+        double span = 0.0;
+        double spanUp = 0.0;
+        for (const LinkSample& sample : exchange(members_, kFrames, bytes)) {
+            span = std::max(span, sample.downS);
+            spanUp = std::max(spanUp, sample.upS);
+        }
+        const double all = static_cast<double>(members_.size() * bytes) * (kFrames - 1);
+        measured.serverRateDown = rate(all, span);
+        measured.serverRateUp = rate(all, spanUp);
+        return measured;
+    }
+
+private:
+    void gather() {
+        network_.post([](CoordinatorSession& session) { session.openBoundary(1); });
+        members_ = inbox_.await(
+            stop_,
+            [this](const InboxState& state) {
+                return state.snapshotsWanted.size() >= wanted_ || !state.stopped.empty();
+            },
+            [](InboxState& state) {
+                if (!state.stopped.empty())
+                    throw engine::TransportError(state.stopped);
+                return std::vector<SnapshotWanted>(state.snapshotsWanted.begin(),
+                                                   state.snapshotsWanted.end());
+            });
+        std::sort(members_.begin(), members_.end(),
+                  [](const auto& a, const auto& b) { return a.rank < b.rank; });
+    }
+
+    /// `bytes` becomes the size at which this worker's line is measured, if that is smaller.
+    MeasuredLink measure(const SnapshotWanted& member, std::uint64_t& bytes) {
+        MeasuredLink link;
+        link.rank = member.rank;
+        for (const engine::ClusterMember& row :
+             inbox_.with([](InboxState& state) { return state.view.members; }))
+            if (row.rank == member.rank) {
+                link.name = row.name;
+                link.host = row.host;
+            }
+        std::vector<double> trips;
+        for (int i = 0; i < kPings; ++i)
+            trips.push_back(exchange({member}, 1, engine::kFrameHeaderBytes)[0].roundTripS);
+        std::nth_element(trips.begin(), trips.begin() + kPings / 2, trips.end());
+        link.latencyS = trips[kPings / 2] / 2;
+        for (std::uint64_t size = kLeastBytes;; size = std::min(size * kGrowth, kMostBytes)) {
+            const LinkSample sample = exchange({member}, kFrames, size)[0];
+            const double sent = static_cast<double>(size) * (kFrames - 1);
+            link.rateDown = rate(sent, sample.downS);
+            link.rateUp = rate(sent, sample.upS);
+            if (size == kMostBytes || std::min(sample.downS, sample.upS) >= kLongEnoughS) {
+                bytes = std::min(bytes, size);
+                return link;
+            }
+        }
+    }
+
+    /// `frames` of `bytes` there and back, all members at the same time.
+    std::vector<LinkSample> exchange(const std::vector<SnapshotWanted>& members,
+                                     std::uint32_t frames, std::uint64_t bytes) {
+        const std::uint64_t first = lastRequest_ + 1;
+        lastRequest_ += members.size();
+        network_.post([=](CoordinatorSession& session) {
+            for (std::size_t i = 0; i < members.size(); ++i)
+                session.probe(first + i, members[i].member, frames, bytes);
+        });
+        return inbox_.await(
+            stop_, [&](const InboxState& state) { return state.probes.size() == members.size(); },
+            [](InboxState& state) {
+                std::vector<LinkSample> samples;
+                for (const auto& [request, sample] : std::exchange(state.probes, {})) {
+                    if (!sample)
+                        throw engine::TransportError("a worker was lost while it was measured: "
+                                                     "gradlab-cli probe; start it again");
+                    samples.push_back(*sample);
+                }
+                return samples;
+            });
+    }
+
+    std::stop_token stop_;
+    std::size_t wanted_;
+    CoordinatorInbox inbox_;
+    CoordinatorNetwork network_; ///< refers to inbox_
+    std::vector<SnapshotWanted> members_;
+    std::uint64_t lastRequest_ = 0;
+};
+
+} // namespace
+
+MeasuredNetwork probeNetwork(const engine::ClusterSettings& cluster,
+                             const CoordinatorOptions& options, const std::stop_token& stop) {
+    return NetworkProbe(cluster, options, stop).run();
+}
+
+} // namespace gradlab::transport

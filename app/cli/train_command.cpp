@@ -92,8 +92,8 @@ int runTrain(const TrainArguments& arguments, const std::vector<FieldOverride>& 
     const TrainSetup setup = prepareTraining(arguments, overrides);
     Console console(setup, arguments.quiet);
     EndSignal end;
-    engine::TrainingRun run(setup.members, makeTransports(arguments.insecure),
-                            makeCorpusLoader(), {[&end](RunState state) { end.note(state); }});
+    engine::TrainingRun run(setup.members, makeTransports(arguments.insecure), makeCorpusLoader(),
+                            {[&end](RunState state) { end.note(state); }});
     for (const engine::ParameterChange& change : setup.changes)
         run.change(engine::TrainingRun::kAllMembers, change);
     if (!arguments.save.empty())

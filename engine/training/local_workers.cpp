@@ -23,11 +23,11 @@ double since(Clock::time_point begin) {
 } // namespace
 
 template <class T>
-LocalWorkers<T>::LocalWorkers(const Experiment& experiment, const Corpus& corpus,
-                              const MessagePlan& plan, Replica<T>& replica,
-                              const ExchangeFactory& exchange)
-    : plan_(plan), replica_(replica), team_(static_cast<std::size_t>(experiment.cluster.workers),
-                                            static_cast<std::size_t>(experiment.cluster.threads)) {
+LocalWorkers<T>::LocalWorkers(const Experiment& experiment, const Corpus& corpus, MessagePlan plan,
+                              Replica<T>& replica, const ExchangeFactory& exchange)
+    : plan_(std::move(plan)), replica_(replica),
+      team_(static_cast<std::size_t>(experiment.cluster.workers),
+            static_cast<std::size_t>(experiment.cluster.threads)) {
     const auto count = static_cast<std::uint32_t>(experiment.cluster.workers);
     for (std::uint32_t rank = 0; rank < count; ++rank)
         workers_.push_back(std::make_unique<Worker<T>>(

@@ -16,7 +16,7 @@ template <class T>
 class LocalWorkers final : public WorkerGroup<T> {
 public:
     /// `replica` outlives the group. `experiment` is resolved.
-    LocalWorkers(const Experiment& experiment, const Corpus& corpus, const MessagePlan& plan,
+    LocalWorkers(const Experiment& experiment, const Corpus& corpus, MessagePlan plan,
                  Replica<T>& replica, const ExchangeFactory& exchange);
 
     void boundary(std::uint64_t /*lastStep*/, const std::stop_token& /*stop*/) override {}

@@ -42,6 +42,10 @@ WorkerSockets::WorkerSockets(const WorkerSocketSettings& settings) : settings_(s
         own_ = settings_.keys->worker(settings_.name);
         admission_.emplace(context_, settings_.keys->admitted());
     }
+    // Whether it can be listened on is said now, though nobody is let in before there is a ring.
+    zmq::socket_t trial = listener(controlLimits());
+    (void)bindTo(trial);
+    trial.close();
     control_ = makeSocket(context_, zmq::socket_type::dealer, controlLimits());
     if (own_)
         connectWithKey(control_, *own_, settings_.keys->server.publicKey);
@@ -88,21 +92,25 @@ void WorkerSockets::closeRing() {
     ringBound_ = true;
 }
 
-void WorkerSockets::tryBindRing() {
-    if (ringBound_)
-        return;
+bool WorkerSockets::bindTo(zmq::socket_t& socket) const {
     try {
-        ring_->bind(settings_.listen.text());
+        socket.bind(settings_.listen.text());
+        return true;
     } catch (const zmq::error_t& error) {
         // A given port may still be that of this process's earlier stay, which ZeroMQ's own thread
         // is closing.
         if (error.num() == EADDRINUSE)
-            return;
+            return false;
         throw engine::ExperimentError("", "cannot listen on " + settings_.listen.text() + " (" +
                                               error.what() +
                                               "): --listen; give an address of this "
                                               "machine, tcp://HOST:PORT or tcp://HOST:*");
     }
+}
+
+void WorkerSockets::tryBindRing() {
+    if (ringBound_ || !bindTo(*ring_))
+        return;
     ringBound_ = true;
     // The host as it was given, not as the bound socket spells it.
     Endpoint reached = settings_.listen;

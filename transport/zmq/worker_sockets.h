@@ -27,7 +27,8 @@ struct WorkerSocketSettings {
 /// Made in one thread, then used and destroyed by the network thread alone.
 class WorkerSockets {
 public:
-    /// Connects the control socket. @throws engine::ExperimentError naming --name
+    /// Connects the control socket. @throws engine::ExperimentError naming --name or
+    /// --listen
     explicit WorkerSockets(const WorkerSocketSettings& settings);
 
     /// What a neighbour connects to; empty while there is no ring, or its address is not free yet.
@@ -73,6 +74,8 @@ private:
     using Outbox = std::deque<Waiting>;
     static void flush(zmq::socket_t& socket, Outbox& outbox);
     [[nodiscard]] zmq::socket_t listener(const SocketLimits& limits);
+    /// False if the address is taken. @throws engine::ExperimentError naming --listen
+    [[nodiscard]] bool bindTo(zmq::socket_t& socket) const;
     void tryBindRing();
 
     WorkerSocketSettings settings_;

@@ -8,6 +8,8 @@
 #include "engine/training/cluster_node.h"
 #include "transport/zmq/worker_process.h"
 
+#include <sys/prctl.h>
+
 #include <chrono>
 #include <csignal>
 #include <iostream>
@@ -66,10 +68,14 @@ int exitCodeOf(transport::WorkerLeave leave) {
 int runWorkerCommand(const WorkerArguments& arguments) {
     const transport::WorkerOptions options = optionsOf(arguments);
     // A local worker's end is its coordinator's affair: Ctrl-C reaches every process of a terminal.
-    if (arguments.parentPid != 0)
+    if (arguments.parentPid != 0) {
         std::signal(SIGINT, SIG_IGN);
-    else
+        // At once with the thread that started it, its coordinator's network thread; the watch on
+        // the parent's pid finds a coordinator that had gone before this line.
+        (void)::prctl(PR_SET_PDEATHSIG, SIGKILL);
+    } else {
         catchInterrupts();
+    }
     std::stop_source leave;
     const std::jthread watch([&leave](const std::stop_token& done) {
         while (!done.stop_requested() && !leave.stop_requested()) {

@@ -41,10 +41,10 @@ std::uint64_t mostCommonHash(const std::vector<WorkerAccount>& accounts) {
 
 template <class T>
 RemoteWorkers<T>::RemoteWorkers(const Experiment& experiment, std::shared_ptr<const Corpus> corpus,
-                                const MessagePlan& plan, Replica<T>& replica,
+                                MessagePlan plan, Replica<T>& replica,
                                 const ClusterFactory& cluster)
-    : experiment_(experiment), corpus_(std::move(corpus)), plan_(plan), replica_(replica),
-      ring_(experiment.cluster.topology == "ring"),
+    : experiment_(experiment), corpus_(std::move(corpus)), plan_(std::move(plan)),
+      replica_(replica), ring_(experiment.cluster.topology == "ring"),
       restored_(static_cast<std::size_t>(experiment.cluster.workers)) {
     if (!cluster)
         throw ExperimentError("cluster.transport",

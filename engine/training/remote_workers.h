@@ -18,7 +18,7 @@ public:
     /// `replica` outlives the group. Starts listening, and the local processes.
     /// @throws ExperimentError for an address or keys that cannot be used
     RemoteWorkers(const Experiment& experiment, std::shared_ptr<const Corpus> corpus,
-                  const MessagePlan& plan, Replica<T>& replica, const ClusterFactory& cluster);
+                  MessagePlan plan, Replica<T>& replica, const ClusterFactory& cluster);
 
     void boundary(std::uint64_t lastStep, const std::stop_token& stop) override;
     double exchange(const WorkerStep& step, const std::stop_token& stop) override;

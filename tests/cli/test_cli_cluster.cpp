@@ -45,9 +45,9 @@ Outcome run(const CliFolder& folder, const QString& transport, const QStringList
 /// The tiny run with some of its options replaced (each option has one value).
 QStringList tinyRunWith(int steps, const QStringList& options) {
     QStringList all = tinyRun(steps);
-    for (qsizetype i = 0; i < options.size(); ++i) {
-        const qsizetype at = all.indexOf(options[i]);
-        if (options[i].startsWith("--") && at >= 0)
+    for (const QString& option : options) {
+        const qsizetype at = all.indexOf(option);
+        if (option.startsWith("--") && at >= 0)
             all.remove(at, 2);
     }
     return all + options;

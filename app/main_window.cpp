@@ -40,7 +40,8 @@ MainWindow::MainWindow(WindowServices services, const WindowOptions& options, QW
       workers_(new WorkerPanel(this)), banner_(new widgets::MessageBanner(this)),
       tableModel_(new widgets::RunTableModel(this)), tableOrder_(new QSortFilterProxyModel(this)),
       table_(new QTableView(this)), progress_(new widgets::StatusProgress(this)),
-      axisLabel_(new QLabel(this)), script_(options.script), runFolder_(options.out) {
+      axisLabel_(new QLabel(this)), script_(options.script), workerScript_(options.actions),
+      runFolder_(options.out) {
     setObjectName(QStringLiteral("mainWindow"));
     setWindowTitle(tr("Gradient Lab"));
     setAcceptDrops(true);

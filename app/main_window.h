@@ -117,6 +117,7 @@ private:
     void refreshRunList();
     void refreshTuning();
     void refreshWorkers();
+    void playWorkerScript(std::uint64_t step);
     void runAgain(int runId);
     void removeSelectedRuns();
     void askToClose();
@@ -181,6 +182,7 @@ private:
     std::vector<int> raceIds_;                  ///< of the run that is on, or was last
     std::vector<engine::Experiment> raceStart_; ///< its experiments as they were started
     std::vector<ScriptedChange> script_;        ///< for the first start
+    std::vector<ScriptedAction> workerScript_;  ///< not done yet
     std::filesystem::path runFolder_;           ///< for the next start; empty: nothing is kept
     int nextOpenedId_ = -1;                     ///< opened runs count down, session runs up
     bool askBeforeClosing_ = true;

@@ -62,7 +62,7 @@ void MainWindow::buildDocks() {
     workersDock_->setObjectName(QStringLiteral("workersDock"));
     workersDock_->setWidget(workers_);
     workersDock_->setFeatures(QDockWidget::DockWidgetClosable | QDockWidget::DockWidgetMovable);
-    addDockWidget(Qt::BottomDockWidgetArea, workersDock_);
+    tabifyDockWidget(tableDock_, workersDock_);
     workersDock_->hide(); // until a run has some
     setCorner(Qt::BottomLeftCorner, Qt::BottomDockWidgetArea);
 }
@@ -110,7 +110,7 @@ void MainWindow::resetLayout() {
     setPresenting(false);
     addDockWidget(Qt::LeftDockWidgetArea, panelDock_);
     addDockWidget(Qt::BottomDockWidgetArea, tableDock_);
-    addDockWidget(Qt::BottomDockWidgetArea, workersDock_);
+    tabifyDockWidget(tableDock_, workersDock_);
     panelDock_->setVisible(!session_->isActive());
     tableDock_->show();
     toolBar_->show();

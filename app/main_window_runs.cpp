@@ -127,6 +127,8 @@ void MainWindow::followState(RunState state) {
     panel_->setRunning(session_->isActive());
     const bool ended = state == RunState::Finished || state == RunState::Failed;
     if (ended) {
+        refreshWorkers();
+        workers_->showEnd();
         panel_->setExperiments(raceStart_);
         progress_->setIdle(state == RunState::Failed ? tr("Failed") : tr("Finished"));
     }
@@ -161,7 +163,7 @@ void MainWindow::followRecords(int runId, const std::vector<engine::Record>& rec
     runs_->append(runId, records);
     for (const engine::Record& record : records) {
         const auto* event = std::get_if<engine::EventRecord>(&record);
-        if (event == nullptr || event->event != "warning")
+        if (event == nullptr || (event->event != "warning" && event->event != "worker_lost"))
             continue;
         const CollectedRun* run = runs_->find(runId);
         const QString text = QString::fromStdString(event->details);
@@ -172,7 +174,8 @@ void MainWindow::followRecords(int runId, const std::vector<engine::Record>& rec
 
 void MainWindow::followProgress(const engine::RunProgress& progress) {
     tableModel_->refresh();
-    refreshWorkers();
+    if (session_->isActive())
+        refreshWorkers();
     if (progress.state == RunState::Loading) {
         progress_->setLoading(tr("Reading the text and making the model"), progress.loading);
         return;
@@ -185,6 +188,7 @@ void MainWindow::followProgress(const engine::RunProgress& progress) {
         step = std::max(step, member.step);
         last = std::max(last, member.lastStep);
     }
+    playWorkerScript(step);
     if (sinceProgress_.elapsed() >= 1000) {
         stepsPerSecond_ = 1000.0 * static_cast<double>(step - std::min(step, stepAtProgress_)) /
                           static_cast<double>(sinceProgress_.restart());
@@ -224,8 +228,20 @@ void MainWindow::refreshWorkers() {
     }
     const bool appeared = workers_->isEmpty() && !clusters.empty();
     workers_->setClusters(clusters);
-    if (appeared && !presenting_)
+    if (appeared && !presenting_) {
         workersDock_->show();
+        workersDock_->raise();
+    }
+}
+
+void MainWindow::playWorkerScript(std::uint64_t step) {
+    std::erase_if(workerScript_, [&](const ScriptedAction& due) {
+        if (due.step > step)
+            return false;
+        for (const std::size_t member : clusterMembers_)
+            session_->act(member, due.rank, due.action);
+        return true;
+    });
 }
 
 /// Opens the form with the experiment of a run, or with the last race for kAllRuns.

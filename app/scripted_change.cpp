@@ -6,7 +6,10 @@
 #include "engine/core/errors.h"
 #include "engine/training/experiment_schema.h"
 
+#include <algorithm>
+#include <array>
 #include <charconv>
+#include <utility>
 
 namespace gradlab::app {
 namespace {
@@ -17,10 +20,15 @@ namespace {
                                           "example 400:compression.memory=residual");
 }
 
+template <class Number>
+bool readNumber(std::string_view digits, Number& number) {
+    const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), number);
+    return error == std::errc() && end == digits.data() + digits.size();
+}
+
 std::uint64_t parseStep(std::string_view text, std::string_view digits) {
     std::uint64_t step = 0;
-    const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), step);
-    if (error != std::errc() || end != digits.data() + digits.size() || step == 0)
+    if (!readNumber(digits, step) || step == 0)
         refuse(text, "'" + std::string(digits) + "' is not a step (1, 2, …)");
     return step;
 }
@@ -48,6 +56,32 @@ ScriptedChange parseScriptedChange(std::string_view text) {
         refuse(text, field->path + " cannot change during a run");
     result.change.path = field->path;
     result.change.value = engine::parseFieldValue(*field, text.substr(equals + 1));
+    return result;
+}
+
+ScriptedAction parseScriptedAction(std::string_view text) {
+    constexpr std::array<std::pair<std::string_view, engine::WorkerAction>, 4> kActions = {
+        {{"freeze", engine::WorkerAction::Freeze},
+         {"thaw", engine::WorkerAction::Thaw},
+         {"kill", engine::WorkerAction::Kill},
+         {"leave", engine::WorkerAction::Leave}}};
+    const std::size_t colon = text.find(':');
+    const std::size_t equals = text.find('=');
+    ScriptedAction result;
+    const auto found =
+        equals == std::string_view::npos
+            ? kActions.end()
+            : std::find_if(kActions.begin(), kActions.end(), [&](const auto& action) {
+                  return action.first == text.substr(equals + 1);
+              });
+    if (colon == std::string_view::npos || found == kActions.end() || colon > equals ||
+        !readNumber(text.substr(0, colon), result.step) || result.step == 0 ||
+        !readNumber(text.substr(colon + 1, equals - colon - 1), result.rank))
+        throw engine::ExperimentError("",
+                                      "--worker " + std::string(text) +
+                                          ": not understood; write STEP:RANK=ACTION with "
+                                          "freeze, thaw, kill or leave, for example 100:2=kill");
+    result.action = found->second;
     return result;
 }
 

@@ -22,6 +22,7 @@ namespace fs = std::filesystem;
 struct RawOptions {
     std::vector<std::string> files;
     std::vector<std::string> changes;
+    std::vector<std::string> actions;
     std::string size;
     std::string out;
     std::string screenshot;
@@ -53,6 +54,11 @@ void declare(CLI::App& app, WindowOptions& options, RawOptions& raw) {
         ->check(CLI::IsMember({"step", "bytes", "simulated", "wall"}));
     app.add_option("--change", raw.changes,
                    "Change a live field after a step: STEP:[RUN:]FIELD=VALUE; may be repeated")
+        ->expected(1)
+        ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+    app.add_option("--worker", raw.actions,
+                   "Do something to a worker process after a step: STEP:RANK=ACTION with freeze, "
+                   "thaw, kill or leave; may be repeated")
         ->expected(1)
         ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
     app.set_version_flag("--version", "gradlab " + std::string(engine::version()));
@@ -129,6 +135,8 @@ void interpret(const RawOptions& raw, WindowOptions& options) {
         requireWritable(options.screenshot);
     for (const std::string& text : raw.changes)
         options.script.push_back(parseScriptedChange(text));
+    for (const std::string& text : raw.actions)
+        options.actions.push_back(parseScriptedAction(text));
     readFiles(raw, options);
     requireLimitsAndValidity(options);
     requireKnownRuns(options);

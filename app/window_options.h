@@ -18,12 +18,13 @@ struct WindowOptions {
     std::vector<std::filesystem::path> runFolders; ///< shown beside what runs
     std::vector<engine::Experiment> experiments;   ///< of the files, in order; empty = first look
     std::vector<ScriptedChange> script;
-    std::filesystem::path out;        ///< run folder, or empty
-    std::filesystem::path screenshot; ///< picture to save, or empty
-    std::string theme;                ///< light, dark, or empty: as the desktop
-    std::string xAxis = "step";       ///< step, bytes, simulated, wall
-    std::uint64_t steps = 0;          ///< limit of every run; 0 = as the experiments say
-    int width = 0;                    ///< pixels; 0 = as last time
+    std::vector<ScriptedAction> actions; ///< on worker processes
+    std::filesystem::path out;           ///< run folder, or empty
+    std::filesystem::path screenshot;    ///< picture to save, or empty
+    std::string theme;                   ///< light, dark, or empty: as the desktop
+    std::string xAxis = "step";          ///< step, bytes, simulated, wall
+    std::uint64_t steps = 0;             ///< limit of every run; 0 = as the experiments say
+    int width = 0;                       ///< pixels; 0 = as last time
     int height = 0;
     bool start = false;
     bool quit = false;

@@ -53,7 +53,7 @@ WorkerPanel::WorkerPanel(QWidget* parent)
     table_->verticalHeader()->hide();
     table_->verticalHeader()->setDefaultSectionSize(fontMetrics().height() + 6);
     table_->horizontalHeader()->setSectionResizeMode(QHeaderView::ResizeToContents);
-    table_->setMinimumHeight(3 * fontMetrics().height());
+    table_->setMinimumHeight(8 * fontMetrics().height()); // the head and four workers
     connect(table_->selectionModel(), &QItemSelectionModel::selectionChanged, this,
             &WorkerPanel::updateActions);
     run_->setAccessibleName(tr("Run"));
@@ -85,6 +85,7 @@ void WorkerPanel::setClusters(const std::vector<ClusterSnapshot>& clusters) {
                           std::equal(clusters.begin(), clusters.end(), clusters_.begin(),
                                      [](const auto& a, const auto& b) { return a.run == b.run; });
     clusters_ = clusters;
+    over_ = false;
     if (!sameRuns) {
         const QSignalBlocker quiet(run_);
         run_->clear();
@@ -92,6 +93,15 @@ void WorkerPanel::setClusters(const std::vector<ClusterSnapshot>& clusters) {
             run_->addItem(cluster.run);
     }
     run_->setVisible(clusters_.size() > 1);
+    refresh();
+}
+
+void WorkerPanel::showEnd() {
+    over_ = true;
+    for (ClusterSnapshot& cluster : clusters_)
+        for (engine::ClusterMember& member : cluster.view.members)
+            if (member.state != MemberState::Lost)
+                member.state = MemberState::Ended;
     refresh();
 }
 
@@ -118,6 +128,10 @@ QString WorkerPanel::summary() const {
     if (cluster == nullptr)
         return tr("No worker processes");
     const engine::ClusterView& view = cluster->view;
+    if (over_)
+        return tr("The run is over; %1 of %2 workers took part to the end")
+            .arg(view.active)
+            .arg(view.wanted);
     QString text = view.waiting
                        ? tr("Waiting for workers: %1 of %2").arg(view.active).arg(view.wanted)
                        : tr("%1 of %2 workers take part").arg(view.active).arg(view.wanted);
@@ -140,12 +154,13 @@ QString WorkerPanel::joinCommand() const {
 
 void WorkerPanel::updateActions() {
     const engine::ClusterMember* member = selected();
-    const bool here = member != nullptr && member->local && member->state != MemberState::Lost;
+    const bool alive = !over_ && member != nullptr && member->state != MemberState::Lost;
+    const bool here = alive && member->local;
     freeze_->setEnabled(here && !member->suspended);
     thaw_->setEnabled(here && member->suspended);
     kill_->setEnabled(here);
-    leave_->setEnabled(member != nullptr && member->state != MemberState::Lost);
-    add_->setEnabled(current() != nullptr);
+    leave_->setEnabled(alive);
+    add_->setEnabled(!over_ && current() != nullptr);
 }
 
 void WorkerPanel::request(WorkerAction action) {

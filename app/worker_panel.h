@@ -40,6 +40,8 @@ public:
     explicit WorkerPanel(QWidget* parent = nullptr);
     /// Call it at the rate of the window's numbers. Empty: no processes.
     void setClusters(const std::vector<ClusterSnapshot>& clusters);
+    /// The run is over: what was shown stays, nobody can be acted on.
+    void showEnd();
     [[nodiscard]] QTableView* table() const noexcept { return table_; }
     [[nodiscard]] bool isEmpty() const noexcept { return clusters_.empty(); }
     /// What to type on another machine; empty without a cluster.
@@ -74,6 +76,7 @@ private:
     QAction* kill_;
     QAction* leave_;
     QAction* add_;
+    bool over_ = false;
 };
 
 } // namespace gradlab::app

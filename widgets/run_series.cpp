@@ -31,7 +31,7 @@ constexpr double kSmoothingSteps = 8.0;
 
 bool changesTraining(const std::string& event) {
     return event == "parameter_changed" || event == "worker_joined" || event == "worker_lost" ||
-           event == "step_redone" || event == "resumed";
+           event == "step_redone" || event == "replica_healed" || event == "resumed";
 }
 
 std::string shortText(const engine::EventRecord& event) {
@@ -133,6 +133,8 @@ void RunSeries::append(const engine::EventRecord& record) {
     ++revision_;
     if (!changesTraining(record.event))
         return;
+    if (record.event == "worker_joined" && record.step == 0)
+        return; // who was there from the start
     recentOutdated_ = true;
     if (!changes_.empty() && changes_.back().x == now_)
         changes_.back().text += ", " + shortText(record);

@@ -77,6 +77,8 @@ QString stateText(const ClusterMember& member) {
         return words("lost");
     case MemberState::Spare:
         return words("spare");
+    case MemberState::Ended:
+        return words("ended");
     }
     return {};
 }

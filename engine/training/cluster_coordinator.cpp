@@ -24,6 +24,8 @@ const char* toString(MemberState state) noexcept {
         return "lost";
     case MemberState::Spare:
         return "spare";
+    case MemberState::Ended:
+        return "ended";
     }
     return "";
 }

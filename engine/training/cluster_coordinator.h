@@ -50,7 +50,17 @@ struct ClusterEvent {
     std::uint32_t rank = 0xFFFFFFFFU; ///< 0xFFFFFFFF: nobody in particular
 };
 
-enum class MemberState { Starting, Joining, Active, Computing, Stalled, Straggling, Lost, Spare };
+enum class MemberState {
+    Starting,
+    Joining,
+    Active,
+    Computing,
+    Stalled,
+    Straggling,
+    Lost,
+    Spare,
+    Ended ///< left with the run
+};
 [[nodiscard]] GRADLAB_ENGINE_EXPORT const char* toString(MemberState state) noexcept;
 
 /// One row of the worker table.

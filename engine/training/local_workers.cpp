@@ -137,8 +137,7 @@ void fillAccount(WorkerAccount& account, Worker<T>& worker, std::uint64_t epoch,
 }
 
 template <class T>
-std::vector<WorkerAccount>& LocalWorkers<T>::collect(const ReplicaUpdate& update,
-                                                     const std::stop_token& /*stop*/) {
+std::vector<WorkerAccount>& LocalWorkers<T>::collect(const ReplicaUpdate& update) {
     for (WorkerAccount& account : accounts_)
         account.addReplicaTimes(outcome_, update.wallS, update.cpuS);
     return accounts_;

@@ -22,8 +22,7 @@ public:
     void boundary(std::uint64_t /*lastStep*/, const std::stop_token& /*stop*/) override {}
     double exchange(const WorkerStep& step, const std::stop_token& stop) override;
     [[nodiscard]] bool replicaFollows() const override { return true; }
-    std::vector<WorkerAccount>& collect(const ReplicaUpdate& update,
-                                        const std::stop_token& stop) override;
+    std::vector<WorkerAccount>& collect(const ReplicaUpdate& update) override;
     [[nodiscard]] const ExchangeOutcome& outcome() const override { return outcome_; }
     void synchronise(const std::stop_token& /*stop*/) override {}
     void reconfigure(const Experiment& experiment, MemoryChange change, bool compression) override;

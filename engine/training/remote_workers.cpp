@@ -108,11 +108,10 @@ double RemoteWorkers<T>::exchange(const WorkerStep& step, const std::stop_token&
 }
 
 template <class T>
-std::vector<WorkerAccount>& RemoteWorkers<T>::collect(const ReplicaUpdate& /*update*/,
-                                                      const std::stop_token& stop) {
+std::vector<WorkerAccount>& RemoteWorkers<T>::collect(const ReplicaUpdate& /*update*/) {
     accounts_.clear();
     outcome_.traffic.clear();
-    for (WorkerReport& report : cluster_->reports(stop)) {
+    for (WorkerReport& report : cluster_->reports({})) {
         WorkerAccount account = accountFromJson(report.account);
         account.rank = report.rank;
         accounts_.push_back(std::move(account));
@@ -121,27 +120,26 @@ std::vector<WorkerAccount>& RemoteWorkers<T>::collect(const ReplicaUpdate& /*upd
     for (const RankTraffic& traffic : outcome_.traffic)
         outcome_.everyoneHandedOver = std::max(outcome_.everyoneHandedOver, traffic.lastHandOver);
     if (hashWanted_ && !accounts_.empty())
-        compareHashes(stop);
+        compareHashes();
     return accounts_;
 }
 
 template <class T>
-void RemoteWorkers<T>::compareHashes(const std::stop_token& stop) {
+void RemoteWorkers<T>::compareHashes() {
     const std::uint64_t right = ring_ ? mostCommonHash(accounts_) : replica_.hash();
     const auto healthy =
         std::find_if(accounts_.begin(), accounts_.end(),
                      [&](const WorkerAccount& account) { return account.parameterHash == right; });
     for (const WorkerAccount& account : accounts_)
         if (account.parameterHash && *account.parameterHash != right)
-            heal(account.rank, healthy == accounts_.end() ? account.rank : healthy->rank, stop);
+            heal(account.rank, healthy == accounts_.end() ? account.rank : healthy->rank);
 }
 
 template <class T>
-void RemoteWorkers<T>::heal(std::uint32_t rank, std::uint32_t healthy,
-                            const std::stop_token& stop) {
+void RemoteWorkers<T>::heal(std::uint32_t rank, std::uint32_t healthy) {
     const ByteBuffer snapshot =
-        ring_ ? cluster_->fetch(healthy, true, stop) : makeReplicaSnapshot(replica_);
-    const bool healed = !snapshot.empty() && cluster_->load(rank, snapshot, stop);
+        ring_ ? cluster_->fetch(healthy, true, {}) : makeReplicaSnapshot(replica_);
+    const bool healed = !snapshot.empty() && cluster_->load(rank, snapshot, {});
     ClusterEvent event;
     event.event = "replica_healed";
     event.step = step_;

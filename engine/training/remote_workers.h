@@ -23,8 +23,7 @@ public:
     void boundary(std::uint64_t lastStep, const std::stop_token& stop) override;
     double exchange(const WorkerStep& step, const std::stop_token& stop) override;
     [[nodiscard]] bool replicaFollows() const override { return !ring_; }
-    std::vector<WorkerAccount>& collect(const ReplicaUpdate& update,
-                                        const std::stop_token& stop) override;
+    std::vector<WorkerAccount>& collect(const ReplicaUpdate& update) override;
     [[nodiscard]] const ExchangeOutcome& outcome() const override { return outcome_; }
     void synchronise(const std::stop_token& stop) override;
     void reconfigure(const Experiment& experiment, MemoryChange change, bool compression) override;
@@ -38,8 +37,8 @@ public:
 private:
     [[nodiscard]] ClusterSetup clusterSetup() const;
     [[nodiscard]] ByteBuffer snapshotFor(std::uint32_t rank);
-    void compareHashes(const std::stop_token& stop);
-    void heal(std::uint32_t rank, std::uint32_t healthy, const std::stop_token& stop);
+    void compareHashes();
+    void heal(std::uint32_t rank, std::uint32_t healthy);
 
     Experiment experiment_; ///< resolved
     std::shared_ptr<const Corpus> corpus_;

@@ -31,7 +31,7 @@ void TrainerImpl<T>::step(const std::stop_token& stop) {
     ReplicaUpdate update;
     if (workers_->replicaFollows())
         update = updateReplica(meanNorm);
-    std::vector<WorkerAccount>& accounts = workers_->collect(update, stop);
+    std::vector<WorkerAccount>& accounts = workers_->collect(update);
     totals_.wallS += since(begin);
     accountStep(now, accounts,
                 workers_->replicaFollows() || accounts.empty() ? update.sgd : accounts.front().sgd);

@@ -39,9 +39,9 @@ public:
     /// Whether exchange() leaves the mean in the trainer's replica. Otherwise the replica stands
     /// still until synchronise().
     [[nodiscard]] virtual bool replicaFollows() const = 0;
-    /// Accounts of the step, by rank, all times filled in but those of accountExchange().
-    virtual std::vector<WorkerAccount>& collect(const ReplicaUpdate& update,
-                                                const std::stop_token& stop) = 0;
+    /// Accounts of the step, by rank, all times filled in but those of accountExchange(). The step
+    /// is final: nobody's wish to stop interrupts this.
+    virtual std::vector<WorkerAccount>& collect(const ReplicaUpdate& update) = 0;
     [[nodiscard]] virtual const ExchangeOutcome& outcome() const = 0;
     /// Brings the trainer's replica up to the last step. @throws TransportError, Cancelled
     virtual void synchronise(const std::stop_token& stop) = 0;

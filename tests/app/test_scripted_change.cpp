@@ -52,6 +52,18 @@ private Q_SLOTS:
         QVERIFY_EXCEPTION_THROWN((void)app::parseScriptedChange(text.toStdString()),
                                  engine::ExperimentError);
     }
+
+    void actionsOnWorkers() {
+        const app::ScriptedAction kill = app::parseScriptedAction("150:2=kill");
+        QCOMPARE(kill.step, std::uint64_t{150});
+        QCOMPARE(kill.rank, 2U);
+        QVERIFY(kill.action == engine::WorkerAction::Kill);
+        QVERIFY(app::parseScriptedAction("1:0=thaw").action == engine::WorkerAction::Thaw);
+        for (const char* wrong :
+             {"", "5", "5:1", "5=kill", "0:1=kill", "5:x=kill", "5:1=shout", "5:1=kill ", "=:kill"})
+            QVERIFY_EXCEPTION_THROWN((void)app::parseScriptedAction(wrong),
+                                     engine::ExperimentError);
+    }
 };
 
 QTEST_GUILESS_MAIN(TestScriptedChange)

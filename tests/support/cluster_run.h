@@ -4,6 +4,7 @@
 // it meanwhile. One thread drives it; view() and member() from any.
 #pragma once
 
+#include "engine/core/errors.h"
 #include "tests/support/small_run.h"
 #include "transport/zmq/zmq_coordinator.h"
 
@@ -13,6 +14,7 @@
 #include <memory>
 #include <optional>
 #include <stdexcept>
+#include <stop_token>
 #include <string>
 #include <thread>
 
@@ -53,6 +55,14 @@ public:
             const std::chrono::duration<double> took = std::chrono::steady_clock::now() - begin;
             if (trainer_->progress().step > 1) // the first one waits for processes to start
                 longestStepS = std::max(longestStepS, took.count());
+        }
+    }
+    /// False if `stop` asked before the step was final.
+    bool advance(const std::stop_token& stop) {
+        try {
+            return trainer_->advance(stop);
+        } catch (const engine::Cancelled&) {
+            return false;
         }
     }
     /// Kills a worker between two steps: the next one is without it.

@@ -193,6 +193,48 @@ private Q_SLOTS:
         QVERIFY2(findings.isEmpty(), qPrintable(findings.text()));
         ++summary.passed;
     }
+
+    // A stop (Ctrl-C) while one worker is at some point of a step: whole steps are done, and going
+    // on makes the run that was never stopped.
+    void aStopLeavesWholeSteps_data() {
+        QTest::addColumn<QString>("topology");
+        QTest::addColumn<int>("phase");
+        for (const char* topology : {"server", "ring"})
+            for (const auto& [phase, name] : kPhases)
+                if (phase != transport::WorkerPhase::Loading)
+                    QTest::addRow("%s %s", topology, name) << topology << static_cast<int>(phase);
+    }
+    void aStopLeavesWholeSteps() {
+        QFETCH(QString, topology);
+        QFETCH(int, phase);
+        constexpr std::uint64_t kStep = 3;
+        constexpr std::uint64_t kLast = 6;
+        FaultCase fault;
+        fault.topology = topology.toStdString();
+        fault.method = "topk";
+        fault.victim = 1;
+        fault.point = {"stop", static_cast<transport::WorkerPhase>(phase), 1, kStep, "worker-1"};
+        ClusterRun run(FaultRun::zmqExperiment(fault), FaultRun::options(&fault.point));
+        run.advanceTo(kStep - 1);
+        std::int64_t pid = 0;
+        for (const engine::ClusterMember& member : run.view().members)
+            if (member.name == fault.point.name)
+                pid = member.pid;
+        std::stop_source stop;
+        const std::jthread user([&] {
+            (void)waitUntil([pid] { return stateOf(pid) == 'T'; });
+            stop.request_stop();
+            (void)::kill(static_cast<pid_t>(pid), SIGCONT);
+        });
+        (void)run.advance(stop.get_token());
+        ClusterRun::require("the stop", [&] { return stop.stop_requested(); });
+        const std::uint64_t done = run.step();
+        QVERIFY(done == kStep - 1 || done == kStep);
+        QCOMPARE(run.parameterHash(), referenceHash(fault, {}, done));
+        run.advanceTo(kLast);
+        QCOMPARE(run.parameterHash(), referenceHash(fault, {}, kLast));
+        run.finish();
+    }
     void cleanupTestCase() {
         for (const auto& [kind, summary] : summaries_)
             qInfo("%-8s %3d of %3d as they should be, longest step %.2f s",

@@ -285,16 +285,19 @@ private slots:
         const auto done = cluster.step(1);
         const auto now = std::chrono::steady_clock::now() +
                          std::chrono::nanoseconds(cluster.coordinator.clockNs);
+        engine::SteadyTime handedOver = engine::SteadyTime::min();
+        engine::SteadyTime arrived = engine::SteadyTime::min();
         for (const auto& one : done) {
             const auto& traffic = std::get<transport::Done>(one.message).traffic;
-            const double took =
-                std::chrono::duration<double>(traffic.arrived - traffic.lastHandOver).count();
-            // The last part's way down, or round the ring, takes a latency at least; clocks that
-            // are compared over a network may differ by a part of it.
-            QVERIFY2(took > kLatency / 2, qPrintable(QString::number(took)));
+            handedOver = std::max(handedOver, traffic.lastHandOver);
+            arrived = std::max(arrived, traffic.arrived);
             QVERIFY(traffic.transferS > 0.0);
             QVERIFY(std::chrono::abs(now - traffic.arrived) < std::chrono::minutes(10));
         }
+        // What was handed over last has a way of one latency at least. Clocks that are compared
+        // over a busy machine tell less.
+        const double took = std::chrono::duration<double>(arrived - handedOver).count();
+        QVERIFY2(!sharedClock || took >= kLatency, qPrintable(QString::number(took)));
         QVERIFY(sameBits<float>(cluster.mean(0, 1), expectedMean(setup, 1, cluster.ranks)));
         cluster.finish();
     }

@@ -14,6 +14,7 @@
 #include <condition_variable>
 #include <iostream>
 #include <mutex>
+#include <set>
 
 namespace gradlab::app {
 
@@ -49,6 +50,18 @@ public:
     Console(const TrainSetup& setup, bool quiet)
         : setup_(setup), report_(setup.names), line_(!quiet), quiet_(quiet) {}
 
+    /// Once for each member that waits for workers from elsewhere: how they join.
+    void sayHowToJoin(const engine::TrainingRun& run) {
+        for (std::size_t member = 0; member < setup_.members.size(); ++member) {
+            const engine::ClusterSettings& cluster = setup_.members[member].experiment.cluster;
+            const auto view = run.clusterView(member);
+            if (cluster.waitFor == 0 || !view || !view->waiting || !told_.insert(member).second)
+                continue;
+            print("waiting for " + std::to_string(cluster.waitFor) +
+                  " workers: gradlab-cli worker --connect " + view->endpoint +
+                  (cluster.keys.empty() ? "" : " --keys " + cluster.keys + " --name NAME") + "\n");
+        }
+    }
     void update(const engine::RunProgress& progress) {
         for (std::size_t member = 0; member < setup_.sinks.size(); ++member) {
             for (const engine::Record& record : setup_.sinks[member]->buffer.take())
@@ -76,6 +89,7 @@ private:
     RunReport report_;
     TerminalLine line_;
     bool quiet_;
+    std::set<std::size_t> told_; ///< members that said how to join
 };
 
 int reportInterrupt(const TrainArguments& arguments) {
@@ -105,6 +119,7 @@ int runTrain(const TrainArguments& arguments, const std::vector<FieldOverride>& 
             stopping = true;
             run.stop();
         }
+        console.sayHowToJoin(run);
         console.update(run.progress());
     }
     console.update(run.progress());

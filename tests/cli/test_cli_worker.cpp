@@ -3,7 +3,7 @@
 // gradlab-cli worker and keygen from outside: what they refuse, Ctrl-C, and a run of workers that
 // were started by hand, with keys.
 #include "tests/support/cli_process.h"
-#include "transport/zmq/sockets.h"
+#include "tests/support/free_endpoint.h"
 
 #include <QTest>
 
@@ -14,23 +14,6 @@ using namespace gradlab;
 using namespace gradlab::tests;
 
 namespace {
-
-/// Nobody listens there, nor on the port after it, at this moment.
-QString freeEndpoint() {
-    zmq::context_t context;
-    while (true) {
-        zmq::socket_t first(context, zmq::socket_type::rep);
-        first.bind("tcp://127.0.0.1:*");
-        const auto endpoint = transport::Endpoint::parse("", transport::boundEndpoint(first));
-        zmq::socket_t second(context, zmq::socket_type::rep);
-        try {
-            second.bind("tcp://127.0.0.1:" + std::to_string(std::stoi(endpoint.port) + 1));
-            return QString::fromStdString(endpoint.text());
-        } catch (const zmq::error_t&) {
-            continue; // taken, or there is none
-        }
-    }
-}
 
 bool ignoresInterrupts(qint64 pid) {
     QFile status(QString("/proc/%1/status").arg(pid));

@@ -1,9 +1,10 @@
 // SPDX-FileCopyrightText: Gradient Lab contributors
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What /proc says of processes: their state, and who runs with a word on the command line.
+// What /proc says of processes: their state, and who runs with which arguments.
 #pragma once
 
 #include <QByteArray>
+#include <QByteArrayList>
 #include <QDir>
 #include <QFile>
 
@@ -28,14 +29,15 @@ inline bool isAlive(std::int64_t pid) {
     return state != 0 && state != 'Z' && state != 'X';
 }
 
-/// Living processes whose command line has `word` as one argument, this one apart.
-inline std::vector<std::int64_t> processesWith(const QByteArray& word) {
+/// Living processes with these arguments, one after the other, on their command line.
+inline std::vector<std::int64_t> processesWith(const QByteArrayList& arguments) {
+    const QByteArray wanted = '\0' + arguments.join('\0') + '\0';
     std::vector<std::int64_t> found;
     for (const QString& entry : QDir("/proc").entryList(QDir::Dirs)) {
         bool isPid = false;
         const qint64 pid = entry.toLongLong(&isPid);
         QFile file("/proc/" + entry + "/cmdline");
-        if (isPid && file.open(QIODevice::ReadOnly) && file.readAll().split('\0').contains(word) &&
+        if (isPid && file.open(QIODevice::ReadOnly) && file.readAll().contains(wanted) &&
             isAlive(pid))
             found.push_back(pid);
     }

@@ -146,7 +146,7 @@ private:
             problem("another one came back");
     }
     void leftOver() {
-        if (!waitUntil([this] { return processesWith(run_.endpoint()).empty(); },
+        if (!waitUntil([this] { return processesWith({run_.endpoint()}).empty(); },
                        std::chrono::seconds(2)))
             problem("processes are left over");
         for (const auto& [pid, how] : run_.otherEnds) {

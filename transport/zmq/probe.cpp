@@ -9,13 +9,14 @@
 
 #include <algorithm>
 #include <random>
+#include <utility>
 
 namespace gradlab::transport {
 namespace {
 
 constexpr std::uint32_t kFrames = 16; ///< of one measurement: 15 gaps
-constexpr std::uint64_t kLeastBytes = 16U * 1024U;
-constexpr std::uint64_t kMostBytes = 2U * 1024U * 1024U;
+constexpr std::uint64_t kLeastBytes = std::uint64_t{16} * 1024;
+constexpr std::uint64_t kMostBytes = std::uint64_t{2} * 1024 * 1024;
 constexpr std::uint64_t kGrowth = 8;
 constexpr double kLongEnoughS = 0.05; ///< a span that timers and scheduling do not spoil
 constexpr int kPings = 21;
@@ -42,9 +43,9 @@ double rate(double bytes, double seconds) {
 class NetworkProbe {
 public:
     NetworkProbe(const engine::ClusterSettings& cluster, const CoordinatorOptions& options,
-                 const std::stop_token& stop)
-        : stop_(stop), wanted_(static_cast<std::size_t>(cluster.waitFor > 0 ? cluster.waitFor
-                                                                            : cluster.workers)),
+                 std::stop_token stop)
+        : stop_(std::move(stop)), wanted_(static_cast<std::size_t>(
+                                      cluster.waitFor > 0 ? cluster.waitFor : cluster.workers)),
           network_(probeSetup(cluster), patient(options), inbox_) {
         for (std::int64_t i = 0; cluster.waitFor == 0 && i < cluster.workers; ++i)
             network_.post([](CoordinatorSession& session) { session.startLocalWorker(); });
@@ -104,6 +105,7 @@ private:
                 link.host = row.host;
             }
         std::vector<double> trips;
+        trips.reserve(kPings);
         for (int i = 0; i < kPings; ++i)
             trips.push_back(exchange({member}, 1, engine::kFrameHeaderBytes)[0].roundTripS);
         std::nth_element(trips.begin(), trips.begin() + kPings / 2, trips.end());

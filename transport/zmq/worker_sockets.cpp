@@ -37,7 +37,7 @@ bool canSend(const zmq::socket_t& socket) {
 
 } // namespace
 
-WorkerSockets::WorkerSockets(const WorkerSocketSettings& settings) : settings_(settings) {
+WorkerSockets::WorkerSockets(WorkerSocketSettings settings) : settings_(std::move(settings)) {
     if (settings_.keys) {
         own_ = settings_.keys->worker(settings_.name);
         admission_.emplace(context_, settings_.keys->admitted());

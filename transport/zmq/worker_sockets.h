@@ -29,7 +29,7 @@ class WorkerSockets {
 public:
     /// Connects the control socket. @throws engine::ExperimentError naming --name or
     /// --listen
-    explicit WorkerSockets(const WorkerSocketSettings& settings);
+    explicit WorkerSockets(WorkerSocketSettings settings);
 
     /// What a neighbour connects to; empty while there is no ring, or its address is not free yet.
     [[nodiscard]] const std::string& ringEndpoint() const noexcept { return ringEndpoint_; }

@@ -32,9 +32,16 @@ inline engine::ClusterSetup clusterSetup(std::uint32_t workers,
     return setup;
 }
 
+/// On a busy machine, or under a sanitizer, the test's thread may be silent for seconds.
+inline transport::CoordinatorOptions patient() {
+    transport::CoordinatorOptions options;
+    options.lostAfter = std::chrono::seconds(30);
+    return options;
+}
+
 struct CoordinatorCase {
     explicit CoordinatorCase(const engine::ClusterSetup& clusterSetup,
-                             transport::CoordinatorOptions coordinatorOptions = {})
+                             transport::CoordinatorOptions coordinatorOptions = patient())
         : setup(clusterSetup),
           coordinator(transport::makeZmqCoordinator(clusterSetup, std::move(coordinatorOptions))),
           replica(engine::Aggregator::create(setup.exchange.plan, setup.exchange.aggregator)) {}

@@ -38,6 +38,7 @@ struct ProbeCase {
     ProbeCase() {
         cluster.workers = cluster.waitFor = 2;
         cluster.bind = "tcp://127.0.0.1:" + std::to_string(freePort());
+        options.lostAfter = std::chrono::seconds(30); // copying takes long under a sanitizer
         for (const char* name : {"a", "b"}) {
             workers.push_back(
                 std::make_unique<ScriptedWorker>(cluster.bind, name, engine::MessagePlan()));
@@ -46,7 +47,7 @@ struct ProbeCase {
     }
     auto start() {
         return std::async(std::launch::async, [this] {
-            return transport::probeNetwork(cluster, {}, stop.get_token());
+            return transport::probeNetwork(cluster, options, stop.get_token());
         });
     }
     transport::MeasuredNetwork finish(std::future<transport::MeasuredNetwork>& call) {
@@ -58,6 +59,7 @@ struct ProbeCase {
         return call.get();
     }
     engine::ClusterSettings cluster;
+    transport::CoordinatorOptions options;
     std::vector<std::unique_ptr<ScriptedWorker>> workers;
     std::stop_source stop;
 };

@@ -6,19 +6,20 @@
 
 #include <unistd.h>
 
+#include <atomic>
 #include <csignal>
 
 namespace gradlab::app {
 
 namespace {
 
-// A signal handler may touch nothing else.
-volatile std::sig_atomic_t interruptCount = 0;
+// A signal handler may touch nothing else; threads ask for it.
+std::atomic<int> interruptCount = 0;
+static_assert(std::atomic<int>::is_always_lock_free);
 
 extern "C" void noteInterrupt(int /*signal*/) {
-    if (interruptCount > 0)
+    if (interruptCount++ > 0)
         ::_exit(kExitInterrupted);
-    interruptCount = 1;
 }
 
 } // namespace

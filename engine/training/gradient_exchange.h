@@ -53,6 +53,9 @@ struct ExchangeSetup {
     std::vector<std::uint32_t> ranks; ///< of this process's workers
     std::uint32_t workers = 1;        ///< N, all processes
     std::string topology = "server";
+    /// A server forms the mean of a part as soon as it is there from everybody; without, once the
+    /// whole messages are: up and down follow each other, as the link model has them.
+    bool overlap = true;
     bool denseRing = false; ///< reduce-scatter + all-gather instead of gathering messages
     LinkSettings link;
     std::uint64_t session = 0;

@@ -58,6 +58,7 @@ ExchangeSetup exchangeSetup(const Experiment& experiment, const MessagePlan& pla
     setup.workers = static_cast<std::uint32_t>(experiment.cluster.workers);
     setup.topology = experiment.cluster.topology;
     setup.denseRing = exchangeForm(experiment) == ExchangeForm::RingReduce;
+    setup.overlap = overlapPossible(experiment);
     setup.link = experiment.cluster.link;
     return setup;
 }

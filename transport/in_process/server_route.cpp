@@ -40,8 +40,15 @@ void ServerRoute::receiveGradient(const Arrival& arrival) {
         bodies_[part][rank] =
             StepState::receive(message, state_.header(FrameType::Gradient, rank, part));
     }
-    if (++arrived_[part] == state_.workers())
-        sendMean(part);
+    ++arrived_[part];
+    if (state_.setup.overlap) {
+        if (arrived_[part] == state_.workers())
+            sendMean(part);
+    } else if (std::all_of(arrived_.begin(), arrived_.end(),
+                           [&](std::uint32_t count) { return count == state_.workers(); })) {
+        for (std::size_t each = 0; each < arrived_.size(); ++each)
+            sendMean(each);
+    }
 }
 
 void ServerRoute::sendMean(std::size_t part) {

@@ -88,8 +88,8 @@ void CoordinatorSession::deliver(Time now) {
             membership_.message(membership_.slotMember(arrived->rank), arrived->rank,
                                 membership_.epoch(), membership_.step(), arrived->part, actions);
         if (verdict == engine::MessageVerdict::Counted) {
-            if (auto work = step_.count(*arrived, membership_.epoch()))
-                inbox_.change([&](InboxState& state) { state.work.push_back(std::move(*work)); });
+            for (PartWork& work : step_.count(*arrived, membership_.epoch()))
+                inbox_.change([&](InboxState& state) { state.work.push_back(std::move(work)); });
         }
         apply(actions);
     }

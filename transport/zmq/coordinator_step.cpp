@@ -12,9 +12,9 @@ namespace gradlab::transport {
 using engine::SteadyTime;
 
 CoordinatorStep::CoordinatorStep(const engine::ExchangeSetup& setup)
-    : emulate_(setup.link.emulate), parts_(setup.plan.parts().size()), workers_(setup.workers),
-      link_(setup.link, setup.workers), frames_(parts_), counted_(parts_, 0),
-      meanBytes_(parts_, 0) {}
+    : emulate_(setup.link.emulate), overlap_(setup.overlap), parts_(setup.plan.parts().size()),
+      workers_(setup.workers), link_(setup.link, setup.workers), frames_(parts_),
+      counted_(parts_, 0), meanBytes_(parts_, 0) {}
 
 void CoordinatorStep::begin(const std::vector<std::uint32_t>& contributors, SteadyTime now) {
     contributors_ = contributors;
@@ -65,13 +65,24 @@ SteadyTime CoordinatorStep::nextEvent() const {
     return std::isinf(event) ? SteadyTime::max() : instantOf(origin_, event);
 }
 
-std::optional<PartWork> CoordinatorStep::count(const Arrived& frame, std::uint64_t epoch) {
-    if (++counted_[frame.part] < contributors_.size())
-        return std::nullopt;
-    PartWork work{epoch, frame.part, contributors_, {}};
+PartWork CoordinatorStep::workOf(std::size_t part, std::uint64_t epoch) const {
+    PartWork work{epoch, part, contributors_, {}};
     for (const std::uint32_t rank : contributors_)
-        work.frames.push_back(frames_[frame.part][rank]);
+        work.frames.push_back(frames_[part][rank]);
     return work;
+}
+
+std::vector<PartWork> CoordinatorStep::count(const Arrived& frame, std::uint64_t epoch) {
+    std::vector<PartWork> works;
+    if (++counted_[frame.part] < contributors_.size())
+        return works;
+    if (overlap_)
+        works.push_back(workOf(frame.part, epoch));
+    else if (std::all_of(counted_.begin(), counted_.end(),
+                         [&](std::size_t count) { return count == contributors_.size(); }))
+        for (std::size_t part = 0; part < parts_; ++part)
+            works.push_back(workOf(part, epoch));
+    return works;
 }
 
 void CoordinatorStep::sendMean(std::size_t part, std::size_t bytes, SteadyTime ready) {

@@ -37,8 +37,9 @@ public:
     [[nodiscard]] std::optional<Arrived> next(engine::SteadyTime now);
     /// When next() has something to do; max() if nothing is under way.
     [[nodiscard]] engine::SteadyTime nextEvent() const;
-    /// It counts: gives the part's frames once everybody's is there.
-    [[nodiscard]] std::optional<PartWork> count(const Arrived& frame, std::uint64_t epoch);
+    /// It counts: gives the part's frames once everybody's is there; without overlap, all parts'
+    /// once everything is.
+    [[nodiscard]] std::vector<PartWork> count(const Arrived& frame, std::uint64_t epoch);
     /// The mean of a part goes down to everybody.
     void sendMean(std::size_t part, std::size_t bytes, engine::SteadyTime ready);
 
@@ -52,7 +53,10 @@ public:
 private:
     [[nodiscard]] double seconds(engine::SteadyTime time) const;
 
+    [[nodiscard]] PartWork workOf(std::size_t part, std::uint64_t epoch) const;
+
     bool emulate_;
+    bool overlap_;
     std::size_t parts_;
     std::uint32_t workers_;
     EmulatedLink link_;

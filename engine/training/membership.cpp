@@ -165,6 +165,14 @@ void Membership::holdsMean(MemberId member, std::uint64_t epoch, std::uint64_t s
     commitIfAllHold(actions);
 }
 
+void Membership::exchangeAgain(MembershipActions& actions) {
+    if (betweenSteps())
+        return;
+    ++epoch_;
+    act(Kind::Abort, actions);
+    startExchange(actions);
+}
+
 void Membership::abandonStep() noexcept {
     if (betweenSteps())
         return;

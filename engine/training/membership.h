@@ -8,7 +8,8 @@
 //   step:  Idle → Collecting → Exchanged → Committed → Collecting …
 //
 // - The epoch names one set of contributors: +1 whenever members become active, a contributor is
-//   lost, or a step is given up. What carries another epoch is refused: nothing is counted twice.
+//   lost, or a step is exchanged again or given up. What carries another epoch is refused: nothing
+//   is counted twice.
 // - A loss before Commit aborts the step: the survivors exchange their kept messages again under
 //   the new epoch. A loss after it changes only the next step.
 // - A joiner is placed in the lowest free slot at a step boundary, follows every mean from there,
@@ -113,6 +114,9 @@ public:
     /// A contributor has everything that it needs to commit. Of another epoch or step: ignored.
     void holdsMean(MemberId member, std::uint64_t epoch, std::uint64_t step,
                    MembershipActions& actions);
+    /// The current step's contributors exchange their messages again, under a new epoch: a
+    /// connection between them broke. Between steps: nothing.
+    void exchangeAgain(MembershipActions& actions);
     /// Gives the current step up; nothing of it was committed. What is still under way of it
     /// carries an old epoch from now on, also when the same step begins again.
     void abandonStep() noexcept;

@@ -18,10 +18,11 @@ enum class FaultKind {
     Stall,   ///< stopped for a second: nothing is lost
     Freeze,  ///< stopped until it is lost, then goes on and joins again by itself
     Restart, ///< kill -9, and at once another process of the same name
-    Replace  ///< stopped, another process takes its name, then it goes on
+    Replace, ///< stopped, another process takes its name, then it goes on
+    Cut      ///< the connection from its neighbour in the ring breaks: nothing is lost
 };
-inline constexpr std::array<const char*, 5> kFaultKinds = {"kill", "stall", "freeze", "restart",
-                                                           "replace"};
+inline constexpr std::array<const char*, 6> kFaultKinds = {"kill",    "stall",   "freeze",
+                                                           "restart", "replace", "cut"};
 
 inline constexpr std::uint32_t kParts = 3; ///< of the model's message
 
@@ -61,6 +62,12 @@ inline FaultCase drawFault(std::uint32_t seed, std::uint32_t number) {
     drawn.point.action = dies ? "kill" : "stop";
     drawn.point.phase = kPhases[random.below(static_cast<std::uint32_t>(kPhases.size()))].first;
     drawn.point.step = 2 + random.below(5);
+    if (drawn.kind == FaultKind::Cut) {
+        drawn.topology = "ring";
+        drawn.point.action = "cut";
+        if (drawn.whileLoading())
+            drawn.point.phase = transport::WorkerPhase::Exchanging;
+    }
     drawn.point.name = "worker-" + std::to_string(drawn.victim);
     if (drawn.point.phase == transport::WorkerPhase::HandingOver)
         drawn.point.nth = 1 + random.below(kParts);

@@ -64,13 +64,19 @@ public:
     /// That should have been, and when the log says that the place was taken again.
     [[nodiscard]] Absence absence() const {
         Absence absence;
-        if (fault_.kind == FaultKind::Stall && !fault_.whileLoading())
+        if (fault_.kind == FaultKind::Cut ||
+            (fault_.kind == FaultKind::Stall && !fault_.whileLoading()))
             return absence;
         absence.lost = fault_.point.step + (fault_.beforeCommit() ? 0 : 1);
         for (const engine::EventRecord& event : run_.records.events)
             if (event.event == "worker_joined" && event.step > 0)
                 absence.joined = event.step + 1;
         return absence;
+    }
+    [[nodiscard]] bool redid() const {
+        const auto& events = run_.records.events;
+        return std::any_of(events.begin(), events.end(),
+                           [](const auto& event) { return event.event == "step_redone"; });
     }
     [[nodiscard]] bool comesBack() const noexcept {
         return fault_.kind == FaultKind::Freeze || fault_.kind == FaultKind::Restart ||

@@ -7,6 +7,7 @@
 #include "engine/core/errors.h"
 #include "engine/training/cluster_node.h"
 #include "tests/support/fault_point.h"
+#include "tests/support/own_connections.h"
 #include "transport/zmq/worker_process.h"
 
 #include <unistd.h>
@@ -26,6 +27,8 @@ void harm(const std::string& action) {
         (void)::kill(::getpid(), SIGKILL);
     else if (action == "stop")
         (void)::kill(::getpid(), SIGSTOP);
+    else if (action == "cut")
+        tests::cutConnectionsFromNeighbour();
     else
         throw engine::ExperimentError("", "unknown action " + action + ": --fault");
 }

@@ -42,6 +42,7 @@ std::vector<ControlMessage> oneOfEach() {
             Done{"{\"loss\": 1}", traffic},
             Failed{"numeric", "lstm.bias_ih_l0", "not finite"},
             Loaded{4},
+            Cut{true},
             Bye{"interrupted"},
             ProbeResult{5, 0.125, 1000},
             Wait{},
@@ -138,12 +139,13 @@ private slots:
         const auto failed = std::get<Failed>(arrived(all[5]));
         QCOMPARE(failed.kind, std::string("numeric"));
         QCOMPARE(failed.tensor, std::string("lstm.bias_ih_l0"));
-        const auto begin = std::get<Begin>(arrived(all[11]));
+        QVERIFY(std::get<Cut>(arrived(all[7])).unreachable);
+        const auto begin = std::get<Begin>(arrived(all[12]));
         QCOMPARE(begin.order.contributors, (std::vector<std::uint32_t>{0, 2, 5}));
         QCOMPARE(begin.order.nextEndpoint, std::string("tcp://192.0.2.1:4000"));
         QVERIFY(begin.wantHash);
-        QVERIFY(std::get<Refuse>(arrived(all[19])).final);
-        QVERIFY(!std::get<Configure>(arrived(all[15])).keepMemory);
+        QVERIFY(std::get<Refuse>(arrived(all[20])).final);
+        QVERIFY(!std::get<Configure>(arrived(all[16])).keepMemory);
     }
 
     void bytesThatAreNoTextDoNotStopAMessage() {

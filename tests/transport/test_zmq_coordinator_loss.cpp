@@ -103,6 +103,48 @@ private slots:
         QCOMPARE(one.wholeStep(2).contributors, Ranks({0, 1}));
     }
 
+    // What was under way between two who live is gone: all exchange again, nobody is lost.
+    void aBrokenRingIsExchangedAgain() {
+        CoordinatorCase one(clusterSetup(3, "ring"));
+        gather(one, 3);
+        for (const auto& worker : one.workers)
+            worker->manners.partsSent = 0;
+        auto call = one.startStep(1);
+        one.until([&] { return one.workers[0]->heard("begin") == 1; });
+        for (const auto& worker : one.workers)
+            worker->manners.votesWithoutMean = true;
+        one.workers[0]->say(transport::Cut{false});
+        one.workers[0]->say(transport::Cut{false}); // once more before it is told
+        QCOMPARE(one.finish(call).contributors, Ranks({0, 1, 2}));
+        QCOMPARE(one.events("step_redone").size(), std::size_t{1});
+        QVERIFY(one.events("worker_lost").empty());
+        const std::string said = one.events("warning").front().details;
+        QVERIFY2(contains(said, "from worker 0 (w0 on atlas) to worker 1 (w1 on atlas) broke"),
+                 said.c_str());
+    }
+
+    // Nobody is silent, but one cannot be reached; of the one who reaches nobody the others are
+    // free.
+    void anUnreachableNeighbourIsLost() {
+        CoordinatorCase one(clusterSetup(3, "ring"));
+        gather(one, 3);
+        for (const auto& worker : one.workers)
+            worker->manners.partsSent = 0;
+        auto call = one.startStep(1);
+        one.until([&] { return one.workers[0]->heard("begin") == 1; });
+        one.workers[0]->say(transport::Cut{true});
+        one.until([&] { return one.workers[0]->heard("abort") == 1; });
+        const std::string said = one.events("worker_lost").front().details;
+        QVERIFY2(contains(said, "worker 1 (w1 on atlas) is lost: worker 0 (w0 on atlas) cannot "
+                                "send to worker 1 (w1 on atlas) at tcp://"),
+                 said.c_str());
+        one.workers[2]->manners.votesWithoutMean = true;
+        one.workers[0]->say(transport::Cut{true});
+        one.until([&] { return one.events("worker_lost").size() == 2; });
+        QCOMPARE(one.events("worker_lost").back().rank, 0U);
+        QCOMPARE(one.finish(call).contributors, Ranks({2}));
+    }
+
     void silenceStallsAndThenLoses() {
         CoordinatorCase one(clusterSetup(2), quick());
         gather(one, 2);

@@ -66,6 +66,7 @@ static void from_json(const nlohmann::json& json, Failed& failed) {
     json.at("message").get_to(failed.message);
 }
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Loaded, request)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Cut, unreachable)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Bye, reason)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(ProbeResult, request, downS, bytes)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Welcome, member, workers, dataPort, mostDataBytes, threads,
@@ -89,12 +90,11 @@ constexpr int kMostDepth = 6;
 
 // In the order of ControlMessage's alternatives.
 constexpr std::array<const char*, std::variant_size_v<ControlMessage>> kKinds = {
-    "hello",        "ready",  "heartbeat",        "holds",
-    "done",         "failed", "loaded",           "bye",
-    "probe_result", "wait",   "welcome",          "begin",
-    "abort",        "commit", "abandon",          "configure",
-    "fetch",        "load",   "heartbeat_answer", "refuse",
-    "probe_order",  "finish"};
+    "hello",   "ready",       "heartbeat", "holds", "done",
+    "failed",  "loaded",      "cut",       "bye",   "probe_result",
+    "wait",    "welcome",     "begin",     "abort", "commit",
+    "abandon", "configure",   "fetch",     "load",  "heartbeat_answer",
+    "refuse",  "probe_order", "finish"};
 
 template <class T>
 json documentOf(const T& message) {

@@ -62,6 +62,11 @@ struct Failed {
 struct Loaded {
     std::uint64_t request = 0;
 };
+/// Of a ring: the connection to the next neighbour broke while the header's step was exchanged, and
+/// what was under way is gone; or there has been none for two seconds.
+struct Cut {
+    bool unreachable = false;
+};
 /// It goes, cleanly.
 struct Bye {
     std::string reason;
@@ -141,7 +146,7 @@ struct Finish {
 };
 
 using ControlMessage =
-    std::variant<Hello, Ready, Heartbeat, Holds, Done, Failed, Loaded, Bye, ProbeResult, Wait,
+    std::variant<Hello, Ready, Heartbeat, Holds, Done, Failed, Loaded, Cut, Bye, ProbeResult, Wait,
                  Welcome, Begin, Abort, Commit, Abandon, Configure, Fetch, Load, HeartbeatAnswer,
                  Refuse, ProbeOrder, Finish>;
 

@@ -129,6 +129,8 @@ void CoordinatorSession::listen(Peer& peer, const ReceivedControl& control) {
         done(peer, header, *message);
     } else if (const auto* failure = std::get_if<Failed>(&control.message)) {
         failed(peer, header, *failure);
+    } else if (const auto* broke = std::get_if<Cut>(&control.message)) {
+        cut(peer, header, *broke);
     } else if (const auto* answer = std::get_if<Loaded>(&control.message)) {
         loaded(peer, answer->request);
     } else if (const auto* result = std::get_if<ProbeResult>(&control.message)) {

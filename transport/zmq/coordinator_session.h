@@ -70,6 +70,14 @@ public:
     void finish(const std::string& reason);
 
 private:
+    /// What was said of a ring's connections during a step.
+    struct Cuts {
+        std::uint64_t step = 0;
+        unsigned count = 0;
+        engine::MemberId blamed = 0; ///< who has found a neighbour unreachable
+        std::uint64_t epoch = 0;     ///< that is to be exchanged again at `due`
+        std::optional<Time> due;
+    };
     struct Request {
         std::uint64_t number = 0;
         engine::MemberId member = 0;
@@ -109,6 +117,10 @@ private:
     void forgetDone(std::uint32_t rank);
     void endStepIfReported();
     [[nodiscard]] bool isServer() const { return setup_.topology == "server"; }
+
+    // a ring's connections (coordinator_session_ring.cpp)
+    void cut(Peer& peer, const FrameHeader& header, const Cut& message);
+    void exchangeAgainIfDue(Time now);
 
     // losses and what is shown (coordinator_session_members.cpp)
     void apply(engine::MembershipActions& actions);
@@ -158,6 +170,7 @@ private:
     std::set<std::uint32_t> reporting_; ///< ranks whose done is to come
     std::vector<engine::WorkerReport> reports_;
     std::vector<engine::RankTraffic> linkTraffic_; ///< by rank, of an emulated server's step
+    Cuts cuts_;
     Time stepBegun_{};
     double usualStepS_ = 0.0;
     std::optional<Request> request_;

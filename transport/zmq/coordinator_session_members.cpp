@@ -156,6 +156,7 @@ void CoordinatorSession::tick(Time now) {
     apply(actions);
     reapProcesses();
     dropLateJoiners(now);
+    exchangeAgainIfDue(now);
     watchStragglers(now);
     advanceBoundary();
     sockets_.flush();

@@ -16,6 +16,7 @@ namespace {
 
 constexpr int kFramesARound = 16; ///< then heartbeats have their turn
 constexpr int kMostBroken = 5;
+constexpr std::chrono::milliseconds kUnreachableAfter{2000}; ///< the neighbour, while it is needed
 constexpr std::chrono::milliseconds kFarewell{500};
 /// A round that took longer was one in which the process slept: no reason to call others silent.
 constexpr int kLongestRound = 2; // heartbeats
@@ -67,7 +68,9 @@ void WorkerNetwork::round() {
 void WorkerNetwork::tick() {
     const auto now = Clock::now();
     const Clock::duration most = kLongestRound * settings_.heartbeatEvery;
-    silence_ += std::min<Clock::duration>(now - std::exchange(lastRound_, now), most);
+    const auto awake = std::min<Clock::duration>(now - std::exchange(lastRound_, now), most);
+    silence_ += awake;
+    watchNeighbour(awake);
     if (silence_ >= settings_.lostAfter)
         end(SessionEnd::Kind::Lost, "the coordinator is silent");
     if (sockets_->lostData())
@@ -78,6 +81,22 @@ void WorkerNetwork::tick() {
         return;
     nextHeartbeat_ = now + settings_.heartbeatEvery;
     heartbeat();
+}
+
+void WorkerNetwork::watchNeighbour(Clock::duration awake) {
+    const WorkerSockets::NextLine line = sockets_->lookAtNext();
+    if (!step_.exchangesInRing() || line.connected)
+        unreachable_ = {};
+    else
+        unreachable_ += awake;
+    if (!step_.exchangesInRing())
+        return;
+    if (line.broke)
+        say(Cut{false}, step_.step());
+    if (unreachable_ < kUnreachableAfter)
+        return;
+    unreachable_ = {};
+    say(Cut{true}, step_.step());
 }
 
 void WorkerNetwork::say(const ControlMessage& message, std::uint64_t step) {

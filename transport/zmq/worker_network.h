@@ -47,6 +47,8 @@ private:
     void run();
     void round();
     void tick();
+    /// Of a ring: tells the coordinator what becomes of the connection to the next one.
+    void watchNeighbour(Clock::duration awake);
     void end(SessionEnd::Kind kind, const std::string& reason);
 
     // — what comes in —
@@ -95,7 +97,8 @@ private:
     Clock::time_point nextHeartbeat_;
     Clock::time_point lastRound_;
     std::optional<Clock::time_point> lastHeard_;
-    Clock::duration silence_{}; ///< while this process was awake
+    Clock::duration silence_{};     ///< while this process was awake
+    Clock::duration unreachable_{}; ///< the neighbour, likewise
     std::jthread thread_;
 };
 

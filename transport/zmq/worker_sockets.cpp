@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cstring>
 #include <limits>
 #include <utility>
 #include <vector>
@@ -19,6 +20,8 @@ using std::chrono::steady_clock;
 
 constexpr int kDataHighWater = 64;
 constexpr std::chrono::milliseconds kBindAgain{5};
+/// Sent to the neighbour and not acknowledged by its machine for so long: the connection is dead.
+constexpr std::chrono::milliseconds kUnacknowledged{2000};
 
 SocketLimits controlLimits() {
     SocketLimits limits;
@@ -67,15 +70,19 @@ void WorkerSockets::connectData(std::uint16_t port, std::uint64_t mostBytes) {
     data_ = makeSocket(context_, zmq::socket_type::dealer, dataLimits(kDataHighWater, mostBytes));
     if (own_)
         connectWithKey(*data_, *own_, settings_.keys->server.publicKey);
-    constexpr const char* kEvents = "inproc://data-events";
-    GRADLAB_CHECK(::zmq_socket_monitor(data_->handle(), kEvents, ZMQ_EVENT_DISCONNECTED) == 0,
-                  ::zmq_errno());
-    dataEvents_ = zmq::socket_t(context_, zmq::socket_type::pair);
-    dataEvents_->set(zmq::sockopt::linger, 0);
-    dataEvents_->connect(kEvents);
+    dataEvents_ = watch(*data_, "inproc://data-events", ZMQ_EVENT_DISCONNECTED);
     Endpoint where = settings_.coordinator;
     where.port = std::to_string(port);
     data_->connect(where.text());
+}
+
+zmq::socket_t WorkerSockets::watch(zmq::socket_t& socket, const std::string& address, int events) {
+    GRADLAB_CHECK(::zmq_socket_monitor(socket.handle(), address.c_str(), events) == 0,
+                  ::zmq_errno());
+    zmq::socket_t told(context_, zmq::socket_type::pair);
+    told.set(zmq::sockopt::linger, 0);
+    told.connect(address);
+    return told;
 }
 
 void WorkerSockets::openRing(int highWater, std::uint64_t mostBytes) {
@@ -123,6 +130,8 @@ void WorkerSockets::connectNext(const std::string& endpoint, const std::string& 
         return;
     nextOut_.clear();
     next_.reset();
+    nextEvents_.reset();
+    nextConnected_ = false;
     nextEndpoint_ = endpoint;
     if (endpoint.empty())
         return;
@@ -130,6 +139,9 @@ void WorkerSockets::connectNext(const std::string& endpoint, const std::string& 
         makeSocket(context_, zmq::socket_type::push, dataLimits(kDataHighWater, kMostControlBytes));
     if (own_)
         connectWithKey(*next_, *own_, key);
+    next_->set(zmq::sockopt::tcp_maxrt, static_cast<int>(kUnacknowledged.count()));
+    nextEvents_ = watch(*next_, "inproc://next-events-" + std::to_string(++nextNumber_),
+                        ZMQ_EVENT_HANDSHAKE_SUCCEEDED | ZMQ_EVENT_DISCONNECTED);
     try {
         next_->connect(Endpoint::parse("neighbour", endpoint).text());
     } catch (const engine::ExperimentError& error) {
@@ -190,6 +202,21 @@ bool WorkerSockets::lostData() {
     return dataEvents_ && (dataEvents_->get(zmq::sockopt::events) & ZMQ_POLLIN) != 0;
 }
 
+WorkerSockets::NextLine WorkerSockets::lookAtNext() {
+    NextLine line;
+    zmq::message_t event;
+    zmq::message_t address;
+    while (nextEvents_ && nextEvents_->recv(event, zmq::recv_flags::dontwait)) {
+        (void)nextEvents_->recv(address, zmq::recv_flags::dontwait);
+        std::uint16_t kind = 0;
+        std::memcpy(&kind, event.data(), std::min(sizeof(kind), event.size()));
+        nextConnected_ = kind == ZMQ_EVENT_HANDSHAKE_SUCCEEDED;
+        line.broke |= !nextConnected_;
+    }
+    line.connected = nextConnected_;
+    return line;
+}
+
 std::optional<ReceivedBytes> WorkerSockets::receiveRing() {
     return ring_ ? tryReceive(*ring_) : std::nullopt;
 }
@@ -210,8 +237,11 @@ void WorkerSockets::wait(const Wakeup& wakeup, steady_clock::time_point deadline
         items.push_back({data_->handle(), 0, events(dataOut_), 0});
         items.push_back({dataEvents_->handle(), 0, ZMQ_POLLIN, 0});
     }
-    if (next_ && !nextOut_.empty())
-        items.push_back({next_->handle(), 0, ZMQ_POLLOUT, 0});
+    if (next_) {
+        items.push_back({nextEvents_->handle(), 0, ZMQ_POLLIN, 0});
+        if (!nextOut_.empty())
+            items.push_back({next_->handle(), 0, ZMQ_POLLOUT, 0});
+    }
     try {
         zmq::poll(items, std::chrono::milliseconds(-1));
     } catch (const zmq::error_t& error) {

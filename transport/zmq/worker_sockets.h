@@ -61,6 +61,14 @@ public:
     /// The data connection broke. ZeroMQ makes a new one by itself, but what was under way is gone,
     /// and for the coordinator a stranger is at its end.
     [[nodiscard]] bool lostData();
+    /// The neighbour's connection, of a socket that connectNext() has made: whether it is there,
+    /// and whether it broke since the last call. ZeroMQ makes a new one by itself, but what was
+    /// under way may be gone.
+    struct NextLine {
+        bool connected = false;
+        bool broke = false;
+    };
+    [[nodiscard]] NextLine lookAtNext();
     /// Until something can be read or sent, `wakeup` was signalled, or `deadline`.
     void wait(const Wakeup& wakeup, std::chrono::steady_clock::time_point deadline);
     /// What is under way to the coordinator reaches it after the sockets are closed, for so long.
@@ -73,6 +81,8 @@ private:
     };
     using Outbox = std::deque<Waiting>;
     static void flush(zmq::socket_t& socket, Outbox& outbox);
+    [[nodiscard]] zmq::socket_t watch(zmq::socket_t& socket, const std::string& address,
+                                      int events);
     [[nodiscard]] zmq::socket_t listener(const SocketLimits& limits);
     /// False if the address is taken. @throws engine::ExperimentError naming --listen
     [[nodiscard]] bool bindTo(zmq::socket_t& socket) const;
@@ -87,6 +97,9 @@ private:
     std::optional<zmq::socket_t> data_;
     std::optional<zmq::socket_t> dataEvents_; ///< says when data_ is cut off
     std::optional<zmq::socket_t> next_;
+    std::optional<zmq::socket_t> nextEvents_; ///< says when next_ is connected and cut off
+    unsigned nextNumber_ = 0;                 ///< of its address
+    bool nextConnected_ = false;
     std::string nextEndpoint_;
     std::string ringEndpoint_;
     bool ringBound_ = true;

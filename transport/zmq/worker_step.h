@@ -52,6 +52,11 @@ public:
 
     /// Frames of neighbours are welcome.
     [[nodiscard]] bool usesRing() const noexcept { return state_.setup.topology == "ring"; }
+    /// Frames go to the neighbour, and the step is not final.
+    [[nodiscard]] bool exchangesInRing() const noexcept {
+        return usesRing() && state_.contributors() > 1 &&
+               (phase_ == State::Open || phase_ == State::Complete || phase_ == State::Voted);
+    }
     [[nodiscard]] std::uint64_t step() const noexcept { return state_.step; }
     [[nodiscard]] std::uint64_t epoch() const noexcept { return state_.epoch; }
 

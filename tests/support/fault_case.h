@@ -19,10 +19,11 @@ enum class FaultKind {
     Freeze,  ///< stopped until it is lost, then goes on and joins again by itself
     Restart, ///< kill -9, and at once another process of the same name
     Replace, ///< stopped, another process takes its name, then it goes on
-    Cut      ///< the connection from its neighbour in the ring breaks: nothing is lost
+    Cut,     ///< the connection from its neighbour in the ring breaks: nothing is lost
+    Sever    ///< all of its connections break: it is lost, and joins again by itself
 };
-inline constexpr std::array<const char*, 6> kFaultKinds = {"kill",    "stall",   "freeze",
-                                                           "restart", "replace", "cut"};
+inline constexpr std::array<const char*, 7> kFaultKinds = {"kill",    "stall", "freeze", "restart",
+                                                           "replace", "cut",   "sever"};
 
 inline constexpr std::uint32_t kParts = 3; ///< of the model's message
 
@@ -59,7 +60,7 @@ inline FaultCase drawFault(std::uint32_t seed, std::uint32_t number) {
     drawn.workers = 3 + random.below(2);
     drawn.victim = random.below(drawn.workers);
     const bool dies = drawn.kind == FaultKind::Kill || drawn.kind == FaultKind::Restart;
-    drawn.point.action = dies ? "kill" : "stop";
+    drawn.point.action = dies ? "kill" : drawn.kind == FaultKind::Sever ? "sever" : "stop";
     drawn.point.phase = kPhases[random.below(static_cast<std::uint32_t>(kPhases.size()))].first;
     drawn.point.step = 2 + random.below(5);
     if (drawn.kind == FaultKind::Cut) {

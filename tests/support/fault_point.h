@@ -15,7 +15,7 @@
 namespace gradlab::tests {
 
 struct FaultPoint {
-    std::string action = "kill"; ///< kill, stop, cut
+    std::string action = "kill"; ///< kill, stop, cut, sever
     transport::WorkerPhase phase = transport::WorkerPhase::Computing;
     unsigned nth = 1; ///< time that the worker enters the phase in the step
     std::uint64_t step = 1;

@@ -80,7 +80,7 @@ public:
     }
     [[nodiscard]] bool comesBack() const noexcept {
         return fault_.kind == FaultKind::Freeze || fault_.kind == FaultKind::Restart ||
-               fault_.kind == FaultKind::Replace ||
+               fault_.kind == FaultKind::Replace || fault_.kind == FaultKind::Sever ||
                (fault_.kind == FaultKind::Stall && fault_.whileLoading());
     }
     [[nodiscard]] const FaultCase& fault() const noexcept { return fault_; }

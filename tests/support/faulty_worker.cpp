@@ -28,7 +28,9 @@ void harm(const std::string& action) {
     else if (action == "stop")
         (void)::kill(::getpid(), SIGSTOP);
     else if (action == "cut")
-        tests::cutConnectionsFromNeighbour();
+        tests::cutConnections(tests::Connections::FromNeighbour);
+    else if (action == "sever")
+        tests::cutConnections(tests::Connections::All);
     else
         throw engine::ExperimentError("", "unknown action " + action + ": --fault");
 }

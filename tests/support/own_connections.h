@@ -12,6 +12,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace gradlab::tests {
@@ -29,9 +30,12 @@ inline std::optional<std::uint16_t> localPort(int descriptor) {
     return std::nullopt;
 }
 
-/// Those that came to a port on which this process listens: of a worker, its neighbour's in the
-/// ring.
-inline void cutConnectionsFromNeighbour() {
+enum class Connections {
+    FromNeighbour, ///< to a port on which this process listens: of a worker, its ring's
+    All
+};
+
+inline void cutConnections(Connections which) {
     std::set<std::uint16_t> listening;
     std::vector<std::pair<int, std::uint16_t>> connected;
     for (const auto& entry : std::filesystem::directory_iterator("/proc/self/fd")) {
@@ -50,7 +54,7 @@ inline void cutConnectionsFromNeighbour() {
     sockaddr nobody{};
     nobody.sa_family = AF_UNSPEC;
     for (const auto& [descriptor, port] : connected)
-        if (listening.contains(port))
+        if (which == Connections::All || listening.contains(port))
             (void)::connect(descriptor, &nobody, sizeof(nobody));
 }
 

@@ -15,7 +15,7 @@ using namespace gradlab::tests;
 
 namespace {
 
-constexpr int kSample = 12;
+constexpr int kSample = 14; // each kind twice
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 constexpr double kMostDelayS = 12.0; // joining alone takes seconds
 #else
@@ -43,6 +43,8 @@ QString reasonOf(FaultKind kind) {
         return "its process ended, signal 9|replaced by a process of the same name|silent for 2.";
     case FaultKind::Replace:
         return "replaced by a process of the same name|silent for 2.";
+    case FaultKind::Sever:
+        return "it connected anew|silent for 2.";
     case FaultKind::Stall:
     case FaultKind::Cut:
         break;

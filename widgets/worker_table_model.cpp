@@ -155,7 +155,7 @@ QVariant WorkerTableModel::data(const QModelIndex& index, int role) const {
     case kSortRole:
         return isNumber(column) ? number(*one, column) : QVariant(text(*one, column));
     case Qt::TextAlignmentRole:
-        return QVariant(
+        return QVariant::fromValue(
             Qt::Alignment(Qt::AlignVCenter | (isNumber(column) ? Qt::AlignRight : Qt::AlignLeft)));
     default:
         return {};

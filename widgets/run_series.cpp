@@ -221,6 +221,7 @@ StepParts RunSeries::measuredParts() const {
             .compression = recentMean([](const StepRecord& r) { return r.t.compression(); }),
             .network = recentMean([](const StepRecord& r) { return r.t.communication(); }),
             .server = 0.0,
+            .hidden = recentMean([](const StepRecord& r) { return r.t.transferHidden; }),
             .turn = recentMean([](const StepRecord& r) { return r.t.turn; })};
 }
 

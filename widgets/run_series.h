@@ -38,7 +38,8 @@ struct StepParts {
     double compression = 0.0;
     double network = 0.0;
     double server = 0.0;
-    double turn = 0.0; ///< waiting for a core or for a worker that still computes
+    double hidden = 0.0; ///< network behind computing: not in the total
+    double turn = 0.0;   ///< waiting for a core or for a worker that still computes
     [[nodiscard]] double total() const noexcept {
         return compute + compression + network + server + turn;
     }

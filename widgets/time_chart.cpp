@@ -13,6 +13,10 @@ namespace gradlab::widgets {
 
 namespace {
 
+// Hidden communication is shown from this share of a step on.
+constexpr double kShownShare = 0.01;
+constexpr float kFaint = 0.5F;
+
 QString seconds(double value) {
     return QString::fromStdString(formatValue(value, ValueKind::Seconds, 3));
 }
@@ -44,6 +48,15 @@ void TimeChart::redraw() {
         rows.push_back({run.name, theme().runColour(run.colour), seconds(modelled.total()), false,
                         parts(modelled)});
         rows.push_back({tr("here"), {}, seconds(here.total()), true, parts(here)});
+        if (here.hidden > kShownShare * here.total()) {
+            QColor faint = theme().network;
+            faint.setAlphaF(kFaint);
+            rows.push_back({tr("hidden"),
+                            {},
+                            tr("%1 network behind computing").arg(seconds(here.hidden)),
+                            true,
+                            {{tr("network"), faint, here.hidden}}});
+        }
         words << tr("%1 %2, network %3")
                      .arg(run.name, seconds(modelled.total()), seconds(modelled.network));
     }

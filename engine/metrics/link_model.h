@@ -27,6 +27,7 @@ struct LinkModel {
 struct PartReady {
     double seconds = 0.0;
     double bytes = 0.0;
+    double wallS = 0.0; ///< the same instant by wall clock, for the log; the model uses CPU time
 };
 
 /// What the uplink of a server exchange adds after `computeEnd`. Without overlap pass one part

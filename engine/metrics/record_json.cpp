@@ -31,6 +31,16 @@ void addOptional(JsonLine& line, std::string_view name, const std::optional<doub
         line.add(name, *value);
 }
 
+std::string partsJson(const std::vector<SentPart>& parts) {
+    std::string text = "[";
+    for (const SentPart& part : parts) {
+        if (text.size() > 1)
+            text += ",";
+        text += "[" + formatReal(part.readyS) + "," + formatReal(part.bytes) + "]";
+    }
+    return text + "]";
+}
+
 std::string shapesJson(const std::vector<TensorShape>& tensors) {
     std::string text = "[";
     for (const TensorShape& tensor : tensors) {
@@ -121,6 +131,8 @@ std::string toLine(const WorkerRecord& record) {
     line.add("bytes_up", record.bytesUp);
     line.add("bytes_down", record.bytesDown);
     line.add("residual_norm", record.residualNorm);
+    if (!record.parts.empty())
+        line.addJson("parts", partsJson(record.parts));
     addTimesObject(line, "t", record.t);
     addTimesObject(line, "cpu", record.cpu);
     return line.finish();

@@ -151,6 +151,19 @@ std::vector<TensorShape> readShapes(const Json& list) {
     return tensors;
 }
 
+std::vector<SentPart> readParts(const Json& list) {
+    std::vector<SentPart> parts;
+    if (!list.is_array())
+        failLine("parts");
+    for (const Json& entry : list) {
+        if (!entry.is_array() || entry.size() != 2 || !entry[0].is_number() ||
+            !entry[1].is_number())
+            failLine("parts");
+        parts.push_back({entry[0].get<double>(), entry[1].get<double>()});
+    }
+    return parts;
+}
+
 StartRecord readStart(const Reader& reader) {
     StartRecord record;
     if (const Json* experiment = reader.find("experiment"))
@@ -219,6 +232,8 @@ WorkerRecord readWorker(const Reader& reader) {
     reader.read("bytes_up", record.bytesUp);
     reader.read("bytes_down", record.bytesDown);
     reader.read("residual_norm", record.residualNorm);
+    if (const Json* parts = reader.find("parts"))
+        record.parts = readParts(*parts);
     readTimes(reader, "t", record.t);
     readTimes(reader, "cpu", record.cpu);
     return record;

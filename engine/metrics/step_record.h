@@ -87,6 +87,12 @@ struct StepRecord {
     StepTimes cpu;
 };
 
+/// A part of a worker's message: when it could be sent, seconds after the worker began the step.
+struct SentPart {
+    double readyS = 0.0;
+    double bytes = 0.0;
+};
+
 struct WorkerRecord {
     std::uint64_t step = 0;
     std::uint32_t rank = 0;
@@ -99,6 +105,7 @@ struct WorkerRecord {
     double residualNorm = 0.0;
     StepTimes t;
     StepTimes cpu;
+    std::vector<SentPart> parts; ///< in the order in which backward finishes them
 };
 
 struct EvalRecord {

@@ -85,7 +85,7 @@ std::string accountToJson(const WorkerAccount& account) {
     document["cpu"] = timesToJson(account.cpu);
     json parts = json::array();
     for (const PartReady& part : account.parts)
-        parts.push_back({part.seconds, part.bytes});
+        parts.push_back({part.seconds, part.bytes, part.wallS});
     document["parts"] = parts;
     if (account.parameterHash)
         document["parameterHash"] = *account.parameterHash;
@@ -104,7 +104,7 @@ WorkerAccount accountFromJson(const std::string& text) {
         timesFromJson(document.at("t"), account.t);
         timesFromJson(document.at("cpu"), account.cpu);
         for (const json& part : document.at("parts"))
-            account.parts.push_back({real(part.at(0)), real(part.at(1))});
+            account.parts.push_back({real(part.at(0)), real(part.at(1)), real(part.at(2))});
         if (document.contains("parameterHash"))
             account.parameterHash = document.at("parameterHash").get<std::uint64_t>();
         return account;

@@ -133,7 +133,8 @@ void fillAccount(WorkerAccount& account, Worker<T>& worker, std::uint64_t epoch,
     account.t = worker.timer().wall();
     account.cpu = worker.timer().cpu();
     if (!overlap && !account.parts.empty())
-        account.parts = {{account.cpuAtHandOver, static_cast<double>(account.bytesMessage)}};
+        account.parts = {{account.cpuAtHandOver, static_cast<double>(account.bytesMessage),
+                          account.parts.back().wallS}};
 }
 
 template <class T>

@@ -131,6 +131,8 @@ WorkerRecord makeWorkerRecord(const WorkerAccount& worker, const RankTraffic& tr
     record.bytesUp = traffic.bytesUp;
     record.bytesDown = traffic.bytesDown;
     record.residualNorm = std::sqrt(worker.stats.squaredResidual);
+    for (const PartReady& part : worker.parts)
+        record.parts.push_back({part.wallS, part.bytes});
     record.t = worker.t;
     record.cpu = worker.cpu;
     return record;

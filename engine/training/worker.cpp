@@ -52,7 +52,7 @@ public:
     Pipeline(Worker& worker, const WorkerStep& step, std::span<const T> parameters,
              GradientExchange& exchange, ComputeArena& arena)
         : worker_(worker), step_(step), parameters_(parameters), exchange_(exchange),
-          clock_(worker.timer_, arena) {
+          clock_(worker.timer_, arena), begun_(std::chrono::steady_clock::now()) {
         for (const auto& part : worker.plan_.parts())
             missing_.push_back(part.size());
     }
@@ -87,7 +87,9 @@ private:
         clock_.lap(Phase::Compress);
         WorkerResult& result = worker_.result_;
         result.bytesMessage += message.size();
-        result.parts.push_back({clock_.cpuSoFar(), static_cast<double>(message.size())});
+        const std::chrono::duration<double> ready = std::chrono::steady_clock::now() - begun_;
+        result.parts.push_back(
+            {clock_.cpuSoFar(), static_cast<double>(message.size()), ready.count()});
         exchange_.send(rank, part, std::move(message));
         clock_.lap(Phase::Encode);
     }
@@ -97,6 +99,7 @@ private:
     std::span<const T> parameters_;
     GradientExchange& exchange_;
     StepClock clock_;
+    std::chrono::steady_clock::time_point begun_;
     std::vector<std::size_t> missing_;
 };
 

@@ -94,6 +94,7 @@ inline engine::WorkerRecord sampleWorker(std::uint64_t number) {
     worker.bytesUp = (std::uint64_t{1} << 53U) + 1; // no double holds it
     worker.bytesDown = 7;
     worker.residualNorm = awkward(2);
+    worker.parts = {{awkward(0), 4096.0}, {awkward(1), 77.0}};
     worker.t = sampleTimes(300);
     worker.cpu = sampleTimes(400);
     return worker;

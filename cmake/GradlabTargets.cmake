@@ -32,7 +32,7 @@ function(gradlab_common_options target)
     # One rule for rounding everywhere: a fused multiply-add that the compiler invents changes bits.
     target_compile_options(${target} PRIVATE -ffp-contract=off)
     if(GRADLAB_SANITIZE)
-        target_compile_options(${target} PRIVATE -fsanitize=${GRADLAB_SANITIZE} -fno-omit-frame-pointer)
+        target_compile_options(${target} PRIVATE -fsanitize=${GRADLAB_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer)
         target_link_options(${target} PRIVATE -fsanitize=${GRADLAB_SANITIZE})
         # GCC 12 reports false positives of these two through sanitizer instrumentation, and takes minutes
         # a file to follow variables through it: reports need line numbers only (-g1).

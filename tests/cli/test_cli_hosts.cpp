@@ -124,7 +124,7 @@ private:
                              arguments);
         // The first one to ask gets rank 0.
         ClusterRun::require("a worker", [&] {
-            return run->view().members.size() == static_cast<std::size_t>(1 + rank);
+            return run->view().members.size() == workers.size();
         });
     }
 

@@ -123,9 +123,8 @@ private:
         NetNamespaces::start(*workers.back(), 1 + rank, GRADLAB_BINARY_DIR "/bin/gradlab-cli",
                              arguments);
         // The first one to ask gets rank 0.
-        ClusterRun::require("a worker", [&] {
-            return run->view().members.size() == workers.size();
-        });
+        ClusterRun::require("a worker",
+                            [&] { return run->view().members.size() == workers.size(); });
     }
 
     CliFolder folder_;

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // gradlab: the window. Reads the command line first, so that --help and errors need no display.
 #include "app/autopilot.h"
+#include "app/cli/standard_streams.h"
 #include "app/interrupt_notifier.h"
 #include "app/main_window.h"
 #include "app/window_options.h"
@@ -69,6 +70,7 @@ int runWindow(int& argc, char** argv, const app::WindowOptions& options) {
 } // namespace
 
 int main(int argc, char** argv) {
+    app::openStandardStreams();
     const app::WindowCommand command = app::readCommandLine(argc, argv);
     if (command.exitCode) {
         std::fputs(command.text.c_str(), *command.exitCode == 0 ? stdout : stderr);

@@ -48,15 +48,24 @@ void addCommonFlags(Parser& parser, CLI::App& command) {
     command.add_flag("--version", parser.version);
 }
 
+/// An empty path is a shell variable that was not set, never a wish.
+CLI::Validator named() {
+    return {[](const std::string& text) {
+                return text.empty() ? std::string("is empty; give a name, or leave the option out")
+                                    : std::string();
+            },
+            ""};
+}
+
 void addTrain(Parser& parser) {
     parser.train = parser.app.add_subcommand("train");
     addCommonFlags(parser, *parser.train);
     TrainArguments& arguments = parser.trainArguments;
-    parser.train->add_option("FILE", arguments.file);
-    parser.train->add_option("--out", arguments.out);
-    parser.train->add_option("--log", arguments.log);
-    parser.train->add_option("--resume", arguments.resume);
-    parser.train->add_option("--save", arguments.save);
+    parser.train->add_option("FILE", arguments.file)->check(named());
+    parser.train->add_option("--out", arguments.out)->check(named());
+    parser.train->add_option("--log", arguments.log)->check(named());
+    parser.train->add_option("--resume", arguments.resume)->check(named());
+    parser.train->add_option("--save", arguments.save)->check(named());
     parser.train->add_flag("--per-worker", arguments.perWorker);
     parser.train->add_flag("--quiet", arguments.quiet);
     parser.train->add_flag("--insecure", arguments.insecure);
@@ -67,11 +76,11 @@ void addCompress(Parser& parser) {
     parser.compress = parser.app.add_subcommand("compress");
     addCommonFlags(parser, *parser.compress);
     CompressArguments& arguments = parser.compressArguments;
-    parser.compress->add_option("--in", arguments.input);
-    parser.compress->add_option("--out", arguments.output);
-    parser.compress->add_option("--state", arguments.stateIn);
-    parser.compress->add_option("--state-out", arguments.stateOut);
-    parser.compress->add_option("--uniforms", arguments.uniforms);
+    parser.compress->add_option("--in", arguments.input)->check(named());
+    parser.compress->add_option("--out", arguments.output)->check(named());
+    parser.compress->add_option("--state", arguments.stateIn)->check(named());
+    parser.compress->add_option("--state-out", arguments.stateOut)->check(named());
+    parser.compress->add_option("--uniforms", arguments.uniforms)->check(named());
     parser.compress->add_option("--step", arguments.step);
     parser.compress->add_option("--epoch", arguments.epoch);
     parser.compressFields.addTo(*parser.compress, compressFields());
@@ -95,14 +104,14 @@ void addWorker(Parser& parser) {
 void addKeygen(Parser& parser) {
     parser.keygen = parser.app.add_subcommand("keygen");
     addCommonFlags(parser, *parser.keygen);
-    parser.keygen->add_option("--out", parser.keygenArguments.out);
+    parser.keygen->add_option("--out", parser.keygenArguments.out)->check(named());
     parser.keygen->add_option("--workers", parser.keygenArguments.workers);
 }
 
 void addProbe(Parser& parser) {
     parser.probe = parser.app.add_subcommand("probe");
     addCommonFlags(parser, *parser.probe);
-    parser.probe->add_option("FILE", parser.probeArguments.file);
+    parser.probe->add_option("FILE", parser.probeArguments.file)->check(named());
     parser.probe->add_flag("--insecure", parser.probeArguments.insecure);
     parser.probeFields.addTo(*parser.probe);
 }

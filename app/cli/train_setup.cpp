@@ -97,6 +97,29 @@ TrainSetup prepareNew(const TrainArguments& arguments,
     return setup;
 }
 
+/// A checkpoint that was put there from another run, or an experiment.json that was edited.
+void requireSameRun(const engine::ResumePoint& point, const Experiment& kept) {
+    const fs::path document = point.folder / "experiment.json";
+    std::error_code error;
+    if (!fs::exists(document, error))
+        return;
+    const Experiment now = engine::resolved(kept);
+    const Experiment start = engine::resolved(engine::readExperiments(document).front());
+    for (const engine::FieldSpec& field : engine::experimentSchema()) {
+        if (field.live || isLimit(field.path))
+            continue;
+        const std::string before =
+            engine::formatFieldValue(field, engine::getField(start, field.path));
+        const std::string after =
+            engine::formatFieldValue(field, engine::getField(now, field.path));
+        if (before != after)
+            throw engine::DataError(
+                "the checkpoint is of another run: " + point.checkpoint.string() + " has " +
+                field.path + " " + after + ", " + document.string() + " " + before +
+                "; start another run with what you want to change");
+    }
+}
+
 TrainSetup prepareResumed(const TrainArguments& arguments,
                           const std::vector<FieldOverride>& overrides) {
     requireNothingBesideResume(arguments);
@@ -117,8 +140,10 @@ TrainSetup prepareResumed(const TrainArguments& arguments,
     }
     std::vector<Experiment> race;
     race.reserve(points.size());
-    for (const engine::ResumePoint& point : points)
+    for (const engine::ResumePoint& point : points) {
         race.push_back(engine::readCheckpointExperiment(point.checkpoint));
+        requireSameRun(point, race.back());
+    }
     applyOverrides(limits, race);
     // What the changes would make must be valid before anything starts.
     std::vector<Experiment> changed = race;

@@ -7,8 +7,11 @@
 
 #include <fcntl.h>
 #include <nlohmann/json.hpp>
+
+#define XXH_STATIC_LINKING_ONLY // the state's size, so that it may live on the stack
 #include <sys/stat.h>
 #include <unistd.h>
+#include <xxhash.h>
 
 #include <algorithm>
 #include <array>
@@ -90,7 +93,7 @@ TensorType typeOf(const nlohmann::json& value, const std::string& file, const st
                 return row.type;
     reject(file, kLengthBytes,
            "tensor '" + name + "' has the type " + value.dump(-1, ' ', true) +
-               "; known are F64 F32 F16 BF16 I64 I32 U8");
+               ", known are F64 F32 F16 BF16 I64 I32 U8");
 }
 
 TensorView viewOf(const std::string& name, const nlohmann::json& entry,
@@ -111,7 +114,7 @@ TensorView viewOf(const std::string& name, const nlohmann::json& entry,
     if (begin > end || end > data.size())
         reject(file, kLengthBytes,
                "tensor '" + name + "' ends at data byte " + std::to_string(end) + " of " +
-                   std::to_string(data.size()) + "; the file is cut or damaged");
+                   std::to_string(data.size()) + ", the file is cut or damaged");
     if (shapeBytes(view.shape, view.type) != end - begin)
         reject(file, kLengthBytes,
                "tensor '" + name + "' of shape " + view.shapeText() + " does not fit its " +
@@ -185,9 +188,9 @@ void copyReal(const TensorView& view, const std::string& file, std::span<T> out)
     case TensorType::BF16:
         return convert<std::uint16_t>(view.data, out, bfloatToFloat);
     default:
-        throw DataError("tensor '" + view.name + "' of " + file + " holds " +
-                        std::string(tensorTypeName(view.type)) +
-                        "; floating-point numbers are needed");
+        throw DataError("tensor '" + view.name + "' holds " +
+                        std::string(tensorTypeName(view.type)) + ": " + file +
+                        "; give floating-point numbers (F64, F32, F16 or BF16)");
     }
 }
 
@@ -207,17 +210,18 @@ private:
 };
 
 [[noreturn]] void failRead(const std::string& file) {
-    throw DataError("cannot read " + file + ": " + std::generic_category().message(errno) +
-                    "; check the path");
+    throw DataError("cannot read the file (" + std::generic_category().message(errno) +
+                    "): " + file + "; check the path");
 }
 
 AlignedBuffer<std::byte> readWhole(const std::string& file) {
-    const Descriptor descriptor(::open(file.c_str(), O_RDONLY | O_CLOEXEC));
+    // O_NONBLOCK: opening a pipe does not wait for a writer; regular files do not know it.
+    const Descriptor descriptor(::open(file.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
     struct stat status = {};
     if (descriptor.value() < 0 || ::fstat(descriptor.value(), &status) != 0)
         failRead(file);
     if (!S_ISREG(status.st_mode))
-        throw DataError("cannot read " + file + ": not a regular file; name a .safetensors file");
+        throw DataError("not a regular file: " + file + "; give a .safetensors file");
     AlignedBuffer<std::byte> bytes(static_cast<std::size_t>(status.st_size));
     std::size_t done = 0;
     while (done < bytes.size()) {
@@ -301,23 +305,24 @@ const TensorView* SafetensorsFile::find(std::string_view name) const noexcept {
 const TensorView& SafetensorsFile::tensor(std::string_view name) const {
     const TensorView* view = find(name);
     if (view == nullptr)
-        throw DataError("tensor '" + std::string(name) + "' is missing in " + name_);
+        throw DataError("tensor '" + std::string(name) + "' is missing: " + name_ +
+                        "; give a file that holds it");
     return *view;
 }
 
 const std::string& SafetensorsFile::metadata(const std::string& key) const {
     const auto found = metadata_.find(key);
     if (found == metadata_.end())
-        throw DataError("metadata '" + key + "' is missing in " + name_);
+        throw DataError("metadata '" + key + "' is missing: " + name_ +
+                        "; give a file that holds it");
     return found->second;
 }
 
 const TensorView& SafetensorsFile::sized(std::string_view name, std::size_t elements) const {
     const TensorView& view = tensor(name);
     if (view.elements() != elements)
-        throw DataError("tensor '" + view.name + "' of " + name_ + " has shape " +
-                        view.shapeText() + "; " + std::to_string(elements) +
-                        " elements are needed");
+        throw DataError("tensor '" + view.name + "' has shape " + view.shapeText() + ": " + name_ +
+                        "; give one of " + std::to_string(elements) + " elements");
     return view;
 }
 
@@ -341,11 +346,51 @@ template <class T>
 void SafetensorsFile::copyExact(std::string_view name, TensorType type, std::span<T> out) const {
     const TensorView& view = sized(name, out.size());
     if (view.type != type)
-        throw DataError("tensor '" + view.name + "' of " + name_ + " holds " +
-                        std::string(tensorTypeName(view.type)) + "; " +
-                        std::string(tensorTypeName(type)) + " is needed");
+        throw DataError("tensor '" + view.name + "' holds " +
+                        std::string(tensorTypeName(view.type)) + ": " + name_ + "; give " +
+                        std::string(tensorTypeName(type)));
     if (!out.empty())
         std::memcpy(out.data(), view.data.data(), view.data.size());
+}
+
+std::string checksumOf(const std::map<std::string, std::string>& metadata,
+                       const std::vector<const TensorView*>& tensors) {
+    XXH3_state_t state;
+    XXH3_64bits_reset(&state);
+    const auto addText = [&state](const std::string& text) {
+        const std::uint64_t size = text.size(); // "ab" + "c" is not "a" + "bc"
+        XXH3_64bits_update(&state, &size, sizeof(size));
+        XXH3_64bits_update(&state, text.data(), text.size());
+    };
+    for (const auto& [key, value] : metadata) {
+        if (key == kChecksumKey)
+            continue;
+        addText(key);
+        addText(value);
+    }
+    for (const TensorView* tensor : tensors) {
+        addText(tensor->name);
+        XXH3_64bits_update(&state, tensor->data.data(), tensor->data.size());
+    }
+    constexpr int kDigits = 16;
+    constexpr int kBitsADigit = 4;
+    std::uint64_t hash = XXH3_64bits_digest(&state);
+    std::string text(kDigits, '0');
+    for (int at = kDigits - 1; at >= 0; --at, hash >>= kBitsADigit)
+        text[static_cast<std::size_t>(at)] = "0123456789abcdef"[hash & 0xFU];
+    return text;
+}
+
+void SafetensorsFile::requireIntact() const {
+    const auto found = metadata_.find(kChecksumKey);
+    if (found == metadata_.end())
+        return;
+    std::vector<const TensorView*> tensors;
+    for (const TensorView& tensor : tensors_)
+        tensors.push_back(&tensor);
+    if (checksumOf(metadata_, tensors) != found->second)
+        throw DataError("its checksum does not match, the file is damaged: " + name_ +
+                        "; take an earlier one");
 }
 
 } // namespace gradlab::engine

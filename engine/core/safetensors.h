@@ -81,6 +81,10 @@ public:
     /// @throws DataError naming file and key if it is missing.
     [[nodiscard]] const std::string& metadata(const std::string& key) const;
     /// The path as given, for messages.
+    /// Compares the data with the checksum that the file was written with; a file without one
+    /// passes. @throws DataError naming the file
+    void requireIntact() const;
+
     [[nodiscard]] const std::string& name() const noexcept { return name_; }
 
 private:
@@ -110,6 +114,8 @@ public:
     void add(std::string name, std::vector<std::size_t> shape, std::span<const std::int32_t> data);
     void add(std::string name, std::vector<std::size_t> shape, std::span<const std::uint8_t> data);
     void setMetadata(std::string key, std::string value);
+    /// The file will tell whether its data were changed: see SafetensorsFile::requireIntact().
+    void addChecksum() { checksum_ = true; }
 
     /// Atomic: a reader sees the old file or the new one (AtomicFile).
     /// @throws DataError naming the file.
@@ -122,6 +128,7 @@ private:
     [[nodiscard]] std::string header(std::span<const std::size_t> order) const;
     std::vector<TensorView> tensors_;
     std::map<std::string, std::string> metadata_;
+    bool checksum_ = false;
 };
 
 } // namespace gradlab::engine

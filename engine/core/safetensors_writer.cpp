@@ -51,8 +51,15 @@ void SafetensorsWriter::setMetadata(std::string key, std::string value) {
 
 std::string SafetensorsWriter::header(std::span<const std::size_t> order) const {
     nlohmann::ordered_json header = nlohmann::ordered_json::object();
-    if (!metadata_.empty())
-        header[kMetadataKey] = metadata_;
+    std::map<std::string, std::string> metadata = metadata_;
+    if (checksum_) {
+        std::vector<const TensorView*> tensors;
+        for (const std::size_t i : order)
+            tensors.push_back(&tensors_[i]);
+        metadata[kChecksumKey] = checksumOf(metadata, tensors);
+    }
+    if (!metadata.empty())
+        header[kMetadataKey] = metadata;
     std::size_t offset = 0;
     for (const std::size_t i : order) {
         const TensorView& view = tensors_[i];

@@ -84,8 +84,11 @@ RunFolder::~RunFolder() = default;
 
 void RunFolder::open() {
     if (resumed_) {
+        lock_.emplace(path_);
         cutRunLogAfter(log(), resumeStep_);
     } else {
+        makeFolder(path_);
+        lock_.emplace(path_);
         requireUnused(path_);
         makeFolder(checkpoints());
         for (const Document& document : documents_)

@@ -6,6 +6,7 @@
 #pragma once
 
 #include "engine/core/export.h"
+#include "engine/core/folder_lock.h"
 #include "engine/metrics/event_file.h"
 #include "engine/metrics/record_sink.h"
 #include "engine/metrics/run_log.h"
@@ -15,6 +16,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -26,8 +28,7 @@ class GRADLAB_ENGINE_EXPORT RunFolder final : public RecordSink {
 public:
     ~RunFolder() override;
     /// @throws ExperimentError naming --out if the folder was taken meanwhile or cannot be made;
-    /// DataError when
-    ///         it cannot be written.
+    /// DataError when it cannot be written, or another program writes it.
     void record(const Record& record) override;
     void flush() override;
 
@@ -52,6 +53,7 @@ private:
 
     std::filesystem::path path_;
     std::vector<Document> documents_;
+    std::optional<FolderLock> lock_; ///< from the first record on
     RunLog log_;
     EventFile events_;
     SummaryFile summary_;

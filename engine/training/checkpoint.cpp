@@ -25,6 +25,7 @@ void requireFormat(const SafetensorsFile& file) {
     if (found == file.metadata().end() || found->second != kFormat)
         throw DataError("not a checkpoint of this program's version: " + file.name() +
                         "; resume from a run folder's checkpoints/step-N.safetensors");
+    file.requireIntact();
 }
 
 std::optional<std::uint64_t> stepOfName(const std::string& name) {
@@ -62,6 +63,7 @@ void writeCheckpoint(const CheckpointContents<T>& contents, const std::filesyste
         writer.add("best", {contents.best.size()}, std::as_const(contents.best).span());
     for (std::size_t rank = 0; rank < contents.workers.size(); ++rank)
         addWorkerState(writer, workerPrefix(rank), contents.workers[rank]);
+    writer.addChecksum();
     writer.setMetadata("format", kFormat);
     writer.setMetadata("totals", totalsToJson(contents.totals));
     writer.setMetadata("experiment", contents.experimentJson);

@@ -68,7 +68,7 @@ struct TrainingRun::Impl {
     void applyChanges(std::size_t index);
     void endMember(std::size_t index);
     void saveAll();
-    void saveWhatIsLeft();
+    void endAfterFailure(const std::string& message) noexcept;
     void finishAll(const std::string& reason, const std::string& message);
     void setState(RunState next);
     [[nodiscard]] RunState seenState() const; ///< with `mutex` held: a requested stop shows at once

@@ -43,11 +43,10 @@ void TrainingRun::Impl::main() {
         // A stop while loading: nothing to save.
     } catch (const std::exception& failure) {
         note(std::current_exception());
-        saveWhatIsLeft();
-        finishAll("failed", failure.what());
+        endAfterFailure(failure.what());
     } catch (...) {
         note(std::current_exception());
-        finishAll("failed", "unknown error");
+        endAfterFailure("unknown error");
     }
     const bool failed = [&] {
         const std::lock_guard lock(mutex);
@@ -213,16 +212,21 @@ void TrainingRun::Impl::saveAll() {
     }
 }
 
-// After a failure: what the trainers still hold is worth keeping, and a second failure hides
-// nothing.
-void TrainingRun::Impl::saveWhatIsLeft() {
-    try {
-        saveAll();
-    } catch (const Error& second) {
-        for (Lane& lane : lanes)
-            if (lane.trainer != nullptr && !lane.ended)
-                lane.trainer->writeEvent("warning", second.what());
-    }
+// After a failure: what the trainers still hold is worth keeping, and what fails now (the disk is
+// full, say) must not hide what failed first.
+void TrainingRun::Impl::endAfterFailure(const std::string& message) noexcept {
+    const auto attempt = [](const auto& action) {
+        try {
+            action();
+        } catch (const std::exception&) { // told already: the first failure is the run's
+        }
+    };
+    attempt([this] { saveAll(); });
+    for (std::size_t index = 0; index < lanes.size(); ++index)
+        if (lanes[index].trainer != nullptr && !lanes[index].ended) {
+            attempt([&] { lanes[index].trainer->finish("failed", message); });
+            attempt([&] { endMember(index); });
+        }
 }
 
 void TrainingRun::Impl::finishAll(const std::string& reason, const std::string& message) {

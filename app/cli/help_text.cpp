@@ -146,6 +146,9 @@ Files and output:
   --quiet
       Print nothing but errors.
   -h, --help, --version
+
+Ctrl-C, SIGTERM or a closed terminal end the run after its step and save it (with --out). Another
+Ctrl-C, two seconds later or more, leaves at once.
 )";
 
 constexpr std::string_view kCompressUsage =

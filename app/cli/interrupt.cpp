@@ -8,17 +8,26 @@
 
 #include <atomic>
 #include <csignal>
+#include <cstdint>
+#include <ctime>
 
 namespace gradlab::app {
 
 namespace {
 
+constexpr std::int64_t kNanoseconds = 1'000'000'000;
+
 // A signal handler may touch nothing else; threads ask for it.
-std::atomic<int> interruptCount = 0;
-static_assert(std::atomic<int>::is_always_lock_free);
+std::atomic<std::int64_t> firstInterrupt = 0; ///< nanoseconds of CLOCK_MONOTONIC; 0 = none yet
+static_assert(std::atomic<std::int64_t>::is_always_lock_free);
 
 extern "C" void noteInterrupt(int /*signal*/) {
-    if (interruptCount++ > 0)
+    timespec now{};
+    (void)::clock_gettime(CLOCK_MONOTONIC, &now); // may be called here (signal-safety(7))
+    const std::int64_t time = now.tv_sec * kNanoseconds + now.tv_nsec;
+    std::int64_t first = 0;
+    if (!firstInterrupt.compare_exchange_strong(first, time) &&
+        time - first >= kSavingSeconds * kNanoseconds)
         ::_exit(kExitInterrupted);
 }
 
@@ -31,10 +40,17 @@ void catchInterrupts() {
     sigemptyset(&action.sa_mask);
     sigaction(SIGINT, &action, nullptr);
     sigaction(SIGTERM, &action, nullptr);
+    // A closed terminal ends the run too, unless nohup said that it shall go on.
+    struct sigaction before {};
+    sigaction(SIGHUP, nullptr, &before);
+    if (before.sa_handler != SIG_IGN)
+        sigaction(SIGHUP, &action, nullptr);
+    // Nobody reads the output any more (| head): the work is worth more than the words.
+    std::signal(SIGPIPE, SIG_IGN);
 }
 
 bool interrupted() noexcept {
-    return interruptCount > 0;
+    return firstInterrupt != 0;
 }
 
 } // namespace gradlab::app

@@ -1,10 +1,13 @@
 // SPDX-FileCopyrightText: Gradient Lab contributors
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Ctrl-C and SIGTERM: the first one is asked for by interrupted(), the second ends the program at
-// once.
+// Ctrl-C, SIGTERM and SIGHUP: the first one is asked for by interrupted(); another one ends the
+// program at once, but not before what was asked for had time to save. SIGPIPE is ignored.
 #pragma once
 
 namespace gradlab::app {
+
+/// Interrupts within this time of the first one change nothing.
+inline constexpr int kSavingSeconds = 2;
 
 /// Installs the handlers; once a process, before threads that should be interrupted start.
 void catchInterrupts();

@@ -9,6 +9,8 @@
 #include "app/cli/terminal_line.h"
 #include "app/cli/train_setup.h"
 #include "app/cli/transports.h"
+#include "engine/core/errors.h"
+#include "engine/metrics/run_folder.h"
 
 #include <chrono>
 #include <condition_variable>
@@ -92,10 +94,21 @@ private:
     std::set<std::size_t> told_; ///< members that said how to join
 };
 
+bool canResume(const std::string& folder) {
+    try {
+        return !engine::findResumePoints(folder).empty();
+    } catch (const engine::DataError&) {
+        return false;
+    }
+}
+
 int reportInterrupt(const TrainArguments& arguments) {
     const std::string& folder = arguments.out.empty() ? arguments.resume : arguments.out;
-    const std::string advice = folder.empty() ? "nothing is saved without --out"
-                                              : "go on with gradlab-cli train --resume " + folder;
+    std::string advice = "nothing is saved without --out";
+    if (!folder.empty())
+        advice = canResume(folder)
+                     ? "go on with gradlab-cli train --resume " + folder
+                     : "there is no checkpoint yet, remove " + folder + " and start anew";
     return reportError({"stopped by Ctrl-C: gradlab-cli train; " + advice, kExitInterrupted});
 }
 

@@ -2,9 +2,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/cli/worker_command.h"
 
+#include "app/cli/help_text.h"
 #include "app/cli/interrupt.h"
 #include "app/cli/program_error.h"
 #include "engine/core/errors.h"
+#include "engine/data/text_file.h"
 #include "engine/training/cluster_node.h"
 #include "transport/zmq/worker_process.h"
 
@@ -14,6 +16,7 @@
 #include <csignal>
 #include <iostream>
 #include <string>
+#include <string_view>
 #include <thread>
 
 namespace gradlab::app {
@@ -21,19 +24,46 @@ namespace gradlab::app {
 namespace {
 
 constexpr std::int64_t kMostRejoin = 365LL * 24 * 3600;
-constexpr std::size_t kMostThreads = 4096;
+constexpr std::int64_t kMostThreads = 4096;
+constexpr std::size_t kLongestName = 200;
 constexpr std::chrono::milliseconds kInterruptEvery{50};
+
+/// UTF-8 without control characters: names are shown in tables and logs.
+bool isPrintable(std::string_view text) {
+    while (!text.empty()) {
+        const std::size_t bytes = engine::codePointBytes(text);
+        if (bytes == 0)
+            return false;
+        const auto lead = static_cast<unsigned char>(text.front());
+        if (lead < 0x20 || lead == 0x7F ||
+            (lead == 0xC2 && static_cast<unsigned char>(text[1]) < 0xA0))
+            return false;
+        text.remove_prefix(bytes);
+    }
+    return true;
+}
+
+void requireName(const std::string& name) {
+    if (isPrintable(name) && columnsOf(name) <= kLongestName)
+        return;
+    const std::string wrong =
+        isPrintable(name) ? "the name has " + std::to_string(columnsOf(name)) + " characters"
+                          : "the name has a character that cannot be printed";
+    throw engine::ExperimentError("", wrong + ": --name; give at most " +
+                                          std::to_string(kLongestName) + " printable ones");
+}
 
 transport::WorkerOptions optionsOf(const WorkerArguments& arguments) {
     if (arguments.connect.empty())
         throw engine::ExperimentError(
             "", "no coordinator is given: --connect; give the endpoint that it shows, "
                 "tcp://HOST:PORT");
+    requireName(arguments.name);
     if (arguments.rejoin < 0 || arguments.rejoin > kMostRejoin)
         throw engine::ExperimentError("", "rejoin is " + std::to_string(arguments.rejoin) +
                                               ": --rejoin; give seconds in [0, " +
                                               std::to_string(kMostRejoin) + "]");
-    if (arguments.threads > kMostThreads)
+    if (arguments.threads < 0 || arguments.threads > kMostThreads)
         throw engine::ExperimentError("", "threads is " + std::to_string(arguments.threads) +
                                               ": --threads; give a number in [0, " +
                                               std::to_string(kMostThreads) + "]");
@@ -44,7 +74,7 @@ transport::WorkerOptions optionsOf(const WorkerArguments& arguments) {
     options.listen = arguments.listen;
     options.insecure = arguments.insecure;
     options.rejoin = std::chrono::seconds(arguments.rejoin);
-    options.threads = arguments.threads;
+    options.threads = static_cast<std::size_t>(arguments.threads);
     options.parentPid = arguments.parentPid;
     if (!arguments.quiet)
         options.notice = [](const std::string& line) { std::cout << line + "\n" << std::flush; };
@@ -70,6 +100,8 @@ int runWorkerCommand(const WorkerArguments& arguments) {
     // A local worker's end is its coordinator's affair: Ctrl-C reaches every process of a terminal.
     if (arguments.parentPid != 0) {
         std::signal(SIGINT, SIG_IGN);
+        std::signal(SIGHUP, SIG_IGN);
+        std::signal(SIGPIPE, SIG_IGN);
         // At once with the thread that started it, its coordinator's network thread; the watch on
         // the parent's pid finds a coordinator that had gone before this line.
         (void)::prctl(PR_SET_PDEATHSIG, SIGKILL);
@@ -113,8 +145,9 @@ Options:
   --connect ENDPOINT
       Where the coordinator listens, tcp://HOST:PORT. The port after it must be reachable too.
   --name NAME
-      Unique in the run; a second worker of the same name replaces the first. With --keys the name
-      of one of the file's workers. Default: this machine's name and the process's number.
+      Unique in the run; a second worker of the same name replaces the first. At most 200 printable
+      characters. With --keys the name of one of the file's workers. Default: this machine's name
+      and the process's number.
   --keys FILE
       The cluster file that gradlab-cli keygen made; the coordinator must use the same.
   --listen ENDPOINT

@@ -3,7 +3,6 @@
 // gradlab-cli worker: one worker process of somebody's run.
 #pragma once
 
-#include <cstddef>
 #include <cstdint>
 #include <string>
 
@@ -15,7 +14,7 @@ struct WorkerArguments {
     std::string keys;
     std::string listen = "tcp://127.0.0.1:*";
     std::int64_t rejoin = 60;   ///< seconds
-    std::size_t threads = 0;    ///< 0: as the coordinator says
+    std::int64_t threads = 0;   ///< 0: as the coordinator says
     std::int64_t parentPid = 0; ///< set by a coordinator for the workers that it starts
     bool insecure = false;
     bool quiet = false;

@@ -78,9 +78,9 @@ void readFolder(Splits& splits, const CorpusSource& source) {
     const auto read = [&](SplitText& split, const char* name) {
         const auto path = findSplit(folder, name);
         if (path.empty())
-            throw DataError("no " + std::string(name) + " split in the folder " + folder.string() +
-                            "; expected " + name + ".txt, ptb." + name + ".txt or wiki." + name +
-                            ".tokens");
+            throw DataError("no " + std::string(name) +
+                            " split is in the folder: " + folder.string() + "; put " + name +
+                            ".txt, ptb." + name + ".txt or wiki." + name + ".tokens into it");
         split.read(path);
     };
     read(splits.train, "train");
@@ -108,9 +108,9 @@ void readSingleFile(Splits& splits, const CorpusSource& source) {
     const std::size_t each = std::max<std::size_t>(1, lines / kHeldOutDivisor);
     const std::size_t cuts = (source.test.empty() ? 1U : 0U) + (source.valid.empty() ? 1U : 0U);
     if (lines <= cuts * each)
-        throw DataError(
-            "too little text: " + source.source + " has " + std::to_string(lines) +
-            " lines, too few to set some apart; give more text, or valid and test files");
+        throw DataError("too little text (" + std::to_string(lines) +
+                        " lines, too few to set some apart): " + source.source +
+                        "; give more text, or valid and test files");
     if (source.test.empty())
         cutTail(splits.train, splits.test, each);
     if (source.valid.empty())
@@ -121,9 +121,10 @@ void readSource(Splits& splits, const CorpusSource& source) {
     if (source.source == "builtin:markov")
         return generateMarkov(splits, source.seed);
     if (std::string_view(source.source).starts_with(kBuiltinPrefix))
-        throw ExperimentError("corpus.source", "corpus.source " + source.source +
-                                                   " is unknown here; allowed: builtin:markov, a "
-                                                   "text file, or a folder of splits");
+        throw ExperimentError("corpus.source", "no such built-in text: corpus.source " +
+                                                   source.source +
+                                                   "; give builtin:markov, a text file or a "
+                                                   "folder of splits");
     std::error_code ignored;
     if (std::filesystem::is_directory(source.source, ignored))
         return readFolder(splits, source);
@@ -188,8 +189,8 @@ std::string hashOf(const Corpus& corpus) {
 void checkTokens(const TokenIds& ids, const char* split, const std::string& name) {
     constexpr std::size_t kFewest = 2; // one to read, one to predict
     if (ids.size() < kFewest)
-        throw DataError("too little text: the " + std::string(split) + " split of " + name +
-                        " has " + std::to_string(ids.size()) + " tokens; give more text");
+        throw DataError("too little text (the " + std::string(split) + " split has " +
+                        std::to_string(ids.size()) + " tokens): " + name + "; give more text");
 }
 
 } // namespace

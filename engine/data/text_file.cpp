@@ -17,7 +17,7 @@ namespace {
 constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
 
 [[noreturn]] void failRead(const std::filesystem::path& path, const std::string& why) {
-    throw DataError("cannot read the text " + path.string() + ": " + why + "; check the path");
+    throw DataError("cannot read the text (" + why + "): " + path.string() + "; check the path");
 }
 
 void checkIsText(const std::string& text, const std::filesystem::path& path) {
@@ -25,9 +25,9 @@ void checkIsText(const std::string& text, const std::filesystem::path& path) {
     if (zero == std::string::npos)
         return;
     const auto end = text.begin() + static_cast<std::ptrdiff_t>(zero);
-    throw DataError("not a text file: " + path.string() + " line " +
+    throw DataError("not a text file (it holds a NUL byte): " + path.string() + " line " +
                     std::to_string(1 + std::count(text.begin(), end, '\n')) + " (byte " +
-                    std::to_string(zero) + ") holds a NUL byte; give plain text in UTF-8");
+                    std::to_string(zero) + "); give plain text in UTF-8");
 }
 
 } // namespace
@@ -51,7 +51,7 @@ std::string readTextFile(const std::filesystem::path& path) {
         text.erase(0, kByteOrderMark.size());
     checkIsText(text, path);
     if (std::ranges::all_of(text, isAsciiSpace))
-        throw DataError("no text in " + path.string() + ": the file is empty; give one with text");
+        throw DataError("the file is empty: " + path.string() + "; give one with text");
     return text;
 }
 

@@ -3,6 +3,8 @@
 // Text from disk, checked to be text. Leaves out: what a token is (vocabulary.h).
 #pragma once
 
+#include "engine/core/export.h"
+
 #include <cstddef>
 #include <filesystem>
 #include <string>
@@ -31,6 +33,6 @@ struct TextLine {
 
 /// Bytes of the code point that starts `text`: 1 … 4, or 0 if it is not valid UTF-8 (overlong
 /// forms, surrogates and values beyond U+10FFFF are not). `text` must not be empty.
-[[nodiscard]] std::size_t codePointBytes(std::string_view text) noexcept;
+[[nodiscard]] GRADLAB_ENGINE_EXPORT std::size_t codePointBytes(std::string_view text) noexcept;
 
 } // namespace gradlab::engine

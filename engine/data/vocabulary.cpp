@@ -112,9 +112,8 @@ void remap(TokenIds& ids, const std::vector<std::int32_t>& places, std::int32_t 
 EncodedSplits encodeSplits(const SplitLines& train, const SplitLines& valid, const SplitLines& test,
                            TokenUnit unit, std::size_t cap) {
     if (cap == 1)
-        throw ExperimentError(
-            "corpus.vocabulary",
-            "corpus.vocabulary 1 has no room for a word; allowed: 0 or 2 and more");
+        throw ExperimentError("corpus.vocabulary",
+                              "no room for a word: corpus.vocabulary 1; give 0, or 2 and more");
     TypeTable table;
     EncodedSplits result;
     result.train = encode(train, unit, [&](std::string_view type) { return table.count(type); });

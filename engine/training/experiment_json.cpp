@@ -344,9 +344,12 @@ std::vector<Experiment> parseExperiments(std::string_view json, std::string_view
 std::vector<Experiment> readExperiments(const std::filesystem::path& file) {
     const std::string name = file.string();
     std::error_code error;
-    const bool regular = std::filesystem::is_regular_file(file, error);
+    const std::filesystem::file_status status = std::filesystem::status(file, error);
+    // Asked before it is opened: a pipe would keep the program waiting for a writer.
+    if (std::filesystem::exists(status) && !std::filesystem::is_regular_file(status))
+        throw DataError("not a regular file: " + name + "; give an experiment's JSON file");
     std::ifstream stream(file, std::ios::binary);
-    if (!regular || !stream)
+    if (!stream)
         throw DataError("cannot read the experiment: " + name +
                         "; give a JSON file that exists and that you may read");
     std::string text;

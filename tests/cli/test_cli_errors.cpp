@@ -5,6 +5,8 @@
 
 #include <QTest>
 
+#include <sys/stat.h>
+
 using namespace gradlab::tests;
 
 class TestCliErrors : public QObject {
@@ -45,6 +47,12 @@ private Q_SLOTS:
         row("file's range", "train range.json", 2, "range.json, field training.lr");
         row("text missing", "train --corpus missing.txt", 3, "missing.txt");
         row("text empty", "train --corpus empty.txt", 3, "empty.txt");
+        row("file is a pipe", "train pipe", 3, "not a regular file: pipe; give");
+        row("text is a pipe", "train --corpus pipe", 3, "(not a regular file): pipe; ");
+        row("init is a pipe", "train --init pipe", 3, "not a regular file: pipe; give");
+        row("compress a pipe", "compress --in pipe", 3, "not a regular file: pipe; give");
+        row("folder without splits", "train --corpus used", 3,
+            "no train split is in the folder: used; put train.txt");
         row("text too short", "train --corpus short.txt", 3, "short.txt");
         row("text is binary", "train --corpus binary.txt", 3, "binary.txt");
         row("init missing", "train --init missing.safetensors", 3, "missing.safetensors");
@@ -82,6 +90,7 @@ private Q_SLOTS:
         folder.write("broken.safetensors", "\x10 and no more");
         QDir(folder.path("")).mkdir("used");
         folder.write("used/precious", "x");
+        QCOMPARE(::mkfifo(folder.file("pipe").c_str(), S_IRUSR | S_IWUSR), 0);
         const QStringList before = folder.entries();
 
         const CliResult result = folder.run(arguments);

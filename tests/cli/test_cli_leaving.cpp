@@ -127,7 +127,31 @@ private Q_SLOTS:
         QVERIFY(folder.read("on.safetensors") == folder.read("whole.safetensors"));
     }
 
-    void ctrlCTwiceLeavesAtOnce() {
+    // Until it has had time to save, more of them change nothing.
+    void stoppedBySignals_data() {
+        QTest::addColumn<QList<int>>("signalNumbers");
+        QTest::newRow("Ctrl-C twice") << QList<int>{SIGINT, SIGINT};
+        QTest::newRow("Ctrl-C, then a service's end") << QList<int>{SIGINT, SIGTERM, SIGTERM};
+        QTest::newRow("closed terminal") << QList<int>{SIGHUP};
+    }
+    void stoppedBySignals() {
+        QFETCH(QList<int>, signalNumbers);
+        const CliFolder folder;
+        QProcess process;
+        folder.start(process, endlessRun("server") + QStringList{"--out", "run"});
+        QVERIFY(waitForText(process, "valid perplexity"));
+        for (const int number : signalNumbers)
+            signalTo(process.processId(), number);
+        const CliResult result = CliFolder::finish(process);
+        QVERIFY2(result.exitCode == 130, qPrintable(result.error));
+        QVERIFY2(result.error.contains("--resume run"), qPrintable(result.error));
+        const engine::EndRecord end = endOf(folder.file("run/metrics.jsonl"));
+        QCOMPARE(QString::fromStdString(end.reason), QString("stopped"));
+        QVERIFY(folder.has(QString("run/checkpoints/step-%1.safetensors").arg(end.steps)));
+    }
+
+    // Whoever keeps asking is not held up by what hangs.
+    void ctrlCAgainLeavesAtOnce() {
         const CliFolder folder;
         QProcess process;
         folder.start(process, endlessRun("server"));
@@ -136,10 +160,45 @@ private Q_SLOTS:
         const auto workers = workersOf(coordinator);
         QCOMPARE(workers.size(), std::size_t{2});
         signalTo(workers.back(), SIGSTOP); // the first one has something to wait for
-        signalTo(process.processId(), SIGINT);
-        signalTo(process.processId(), SIGTERM);
-        QCOMPARE(CliFolder::finish(process).exitCode, 130);
+        do
+            signalTo(process.processId(), SIGINT);
+        while (!process.waitForFinished(100) && process.error() == QProcess::Timedout);
+        QCOMPARE(process.exitCode(), 130);
         QVERIFY(waitUntil([&] { return workersOf(coordinator).empty(); }, kGoneWithin));
+    }
+
+    // gradlab-cli train | head -1: the words are lost, the work is not.
+    void nobodyReadsTheOutput() {
+        const CliFolder folder;
+        QProcess shell;
+        shell.setWorkingDirectory(folder.path(""));
+        shell.start("/bin/bash",
+                    QStringList{"-c", "set -o pipefail; \"$0\" \"$@\" | head -1",
+                                QStringLiteral(GRADLAB_BINARY_DIR "/bin/gradlab-cli")} +
+                        tinyRun(200) + QStringList{"--out", "run"});
+        const CliResult result = CliFolder::finish(shell);
+        QVERIFY2(result.exitCode == 0, qPrintable(result.error));
+        QCOMPARE(result.out.count('\n'), 1);
+        QVERIFY2(result.error.isEmpty(), qPrintable(result.error));
+        QCOMPARE(QString::fromStdString(endOf(folder.file("run/metrics.jsonl")).reason),
+                 QString("completed"));
+        QVERIFY(folder.has("run/checkpoints/step-200.safetensors"));
+    }
+
+    // What cannot be resumed is not advised.
+    void stoppedBeforeAnythingWasMade() {
+        const CliFolder folder;
+        QProcess process;
+        folder.start(process, endlessRun("server") + QStringList{"--wait-for", "2", "--out", "run",
+                                                                 "--bind", freeEndpoint()});
+        QVERIFY(waitForText(process, "waiting for 2 workers"));
+        signalTo(process.processId(), SIGINT);
+        const CliResult result = CliFolder::finish(process);
+        QVERIFY2(result.exitCode == 130, qPrintable(result.error));
+        const bool saved = !folder.entries("run/checkpoints").isEmpty();
+        QVERIFY2(result.error.contains("--resume run") == saved, qPrintable(result.error));
+        QVERIFY2(saved || result.error.contains("no checkpoint yet, remove run"),
+                 qPrintable(result.error));
     }
 
     void killedCoordinator_data() {

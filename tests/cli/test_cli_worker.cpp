@@ -51,6 +51,15 @@ private Q_SLOTS:
         row("listen elsewhere",
             "worker --insecure --connect tcp://127.0.0.1:1 --listen tcp://192.0.2.1:*", 2,
             "cannot listen on tcp://192.0.2.1:*");
+        row("name too long", "worker --connect tcp://127.0.0.1:1 --name " + QString(5000, 'x'), 2,
+            "the name has 5000 characters: --name; give at most 200");
+        row("name far too long",
+            "worker --connect tcp://127.0.0.1:1 --name " + QString(100000, 'x'), 2,
+            "the name has 100000 characters: --name; give at most 200");
+        row("name with a bell", "worker --connect tcp://127.0.0.1:1 --name a\ab", 2,
+            "cannot be printed: --name");
+        row("threads", "worker --connect tcp://127.0.0.1:1 --threads -4", 2,
+            "threads is -4: --threads; give a number in [0, 4096]");
         row("keys missing", "worker --connect tcp://127.0.0.1:1 --keys no.json", 3, "no.json");
         row("keys open", "worker --connect tcp://127.0.0.1:1 --keys open.json", 3, "chmod 600");
         row("nobody answers", nobody, 4, "no coordinator (the coordinator is silent): --connect");
@@ -86,7 +95,8 @@ private Q_SLOTS:
         QFETCH(bool, local);
         const CliFolder folder;
         QProcess worker;
-        QStringList arguments = {"worker", "--connect", freeEndpoint()};
+        QStringList arguments = {"worker", "--connect", freeEndpoint(), "--name",
+                                 QString(200, QChar(0xE4))};
         if (local)
             arguments += {"--parent-pid", QString::number(QCoreApplication::applicationPid())};
         folder.start(worker, arguments);

@@ -4,7 +4,7 @@
 // every count of bytes and every parameter must be the same bits.
 #include "engine/metrics/run_log.h"
 #include "tests/support/cli_process.h"
-#include "tests/support/json_file.h"
+#include "tests/support/oracle_options.h"
 
 #include <QTest>
 
@@ -105,68 +105,6 @@ QString told(const CliFolder& folder) {
                         .arg(QString::fromStdString(event->event),
                              QString::fromStdString(event->details));
     return text;
-}
-
-QString data(const char* name) {
-    return QString(GRADLAB_TEST_DATA "/%1").arg(name);
-}
-
-QString number(const nlohmann::json& value) {
-    return QString::number(value.get<double>(), 'g', 17);
-}
-
-nlohmann::json oracleRuns() {
-    return readJsonFile("curves.json").at("runs");
-}
-
-QStringList oracleOptions(const nlohmann::json& run) {
-    QStringList options{"train",
-                        "--corpus",
-                        data("tiny.train.txt"),
-                        "--valid",
-                        data("tiny.valid.txt"),
-                        "--test",
-                        data("tiny.valid.txt"),
-                        "--vocabulary",
-                        "0",
-                        "--hidden",
-                        "12",
-                        "--layers",
-                        "2",
-                        "--bptt",
-                        "7",
-                        "--batch",
-                        "8",
-                        "--steps",
-                        "80",
-                        "--epochs",
-                        "1000",
-                        "--patience",
-                        "1000",
-                        "--lr",
-                        number(run.at("lr")),
-                        "--clip",
-                        number(run.at("clip")),
-                        "--init",
-                        data("init.safetensors"),
-                        "--eval-batch",
-                        "4",
-                        "--precision",
-                        "f64",
-                        "--workers",
-                        QString::number(run.at("workers").get<int>()),
-                        "--method",
-                        QString::fromStdString(run.at("method").get<std::string>())};
-    if (!run.at("ratio").is_null())
-        options << "--ratio" << number(run.at("ratio"));
-    if (!run.at("error_feedback").get<bool>())
-        options << "--memory"
-                << "none";
-    if (run.at("method") == "dgc")
-        options << "--dgc-sample"
-                << "1"
-                << "--dgc-momentum" << number(run.at("momentum"));
-    return options;
 }
 
 } // namespace

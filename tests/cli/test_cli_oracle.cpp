@@ -4,32 +4,19 @@
 #include "engine/core/safetensors.h"
 #include "engine/metrics/run_log.h"
 #include "tests/support/cli_process.h"
+#include "tests/support/oracle_options.h"
 
 #include <QTest>
 
 #include <nlohmann/json.hpp>
 
 #include <cmath>
-#include <fstream>
 
 using namespace gradlab;
 using namespace gradlab::tests;
 using nlohmann::json;
 
 namespace {
-
-json readJson(const char* name) {
-    std::ifstream file(std::string(GRADLAB_TEST_DATA) + "/" + name);
-    return json::parse(file);
-}
-
-QString data(const char* name) {
-    return QString(GRADLAB_TEST_DATA "/%1").arg(name);
-}
-
-QString number(const json& value) {
-    return QString::number(value.get<double>(), 'g', 17);
-}
 
 void writeTensor(const std::string& path, const std::vector<float>& values) {
     engine::SafetensorsWriter writer;
@@ -43,20 +30,6 @@ std::vector<float> readTensor(const std::string& path, std::size_t size) {
     return values;
 }
 
-QStringList methodOptions(const json& run) {
-    QStringList options{"--method", QString::fromStdString(run.at("method").get<std::string>())};
-    if (!run.at("ratio").is_null())
-        options << "--ratio" << number(run.at("ratio"));
-    if (!run.at("error_feedback").get<bool>())
-        options << "--memory"
-                << "none";
-    if (run.at("method") == "dgc")
-        options << "--dgc-sample"
-                << "1"
-                << "--dgc-momentum" << number(run.at("momentum"));
-    return options;
-}
-
 } // namespace
 
 class TestCliOracle : public QObject {
@@ -65,7 +38,7 @@ class TestCliOracle : public QObject {
 private Q_SLOTS:
     void curves_data() {
         QTest::addColumn<int>("index");
-        const json runs = readJson("curves.json").at("runs");
+        const json runs = oracleRuns();
         for (std::size_t i = 0; i < runs.size(); ++i)
             QTest::addRow("%zu %s x%d", i, runs[i].at("method").get<std::string>().c_str(),
                           runs[i].at("workers").get<int>())
@@ -73,48 +46,10 @@ private Q_SLOTS:
     }
     void curves() {
         QFETCH(int, index);
-        const json run = readJson("curves.json").at("runs").at(static_cast<std::size_t>(index));
+        const json run = oracleRuns().at(static_cast<std::size_t>(index));
         const CliFolder folder;
         const CliResult result =
-            folder.run(QStringList{"train",
-                                   "--corpus",
-                                   data("tiny.train.txt"),
-                                   "--valid",
-                                   data("tiny.valid.txt"),
-                                   "--test",
-                                   data("tiny.valid.txt"),
-                                   "--vocabulary",
-                                   "0",
-                                   "--hidden",
-                                   "12",
-                                   "--layers",
-                                   "2",
-                                   "--bptt",
-                                   "7",
-                                   "--batch",
-                                   "8",
-                                   "--steps",
-                                   "80",
-                                   "--epochs",
-                                   "1000",
-                                   "--patience",
-                                   "1000",
-                                   "--lr",
-                                   number(run.at("lr")),
-                                   "--clip",
-                                   number(run.at("clip")),
-                                   "--init",
-                                   data("init.safetensors"),
-                                   "--eval-batch",
-                                   "4",
-                                   "--precision",
-                                   "f64",
-                                   "--workers",
-                                   QString::number(run.at("workers").get<int>()),
-                                   "--log",
-                                   "log.jsonl",
-                                   "--quiet"} +
-                       methodOptions(run));
+            folder.run(oracleOptions(run) + QStringList{"--log", "log.jsonl", "--quiet"});
         QVERIFY2(result.exitCode == 0, qPrintable(result.error));
         std::size_t step = 0;
         for (const engine::Record& record : engine::readRunLog(folder.file("log.jsonl"))) {
@@ -139,7 +74,7 @@ private Q_SLOTS:
     }
     void topKSets() {
         QFETCH(QString, ratio);
-        const json oracle = readJson("compressors.json");
+        const json oracle = readJsonFile("compressors.json");
         const json expected = oracle.at("topk_" + ratio.toStdString());
         const auto vector = oracle.at("vector").get<std::vector<float>>();
         const CliFolder folder;
@@ -173,7 +108,7 @@ private Q_SLOTS:
     void qsgdLevels() {
         QFETCH(int, levels);
         QFETCH(QString, norm);
-        const json oracle = readJson("compressors.json");
+        const json oracle = readJsonFile("compressors.json");
         const json expected =
             oracle.at("qsgd").at("s" + std::to_string(levels) + "_" + norm.toStdString());
         const auto vector = oracle.at("vector").get<std::vector<float>>();

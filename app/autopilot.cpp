@@ -40,7 +40,12 @@ Autopilot::Autopilot(MainWindow& window, WindowOptions options)
 }
 
 void Autopilot::begin() {
-    if (options_.start) {
+    const QStringList problems = window_.banner()->messages();
+    if (options_.isScripted() && !options_.runFolders.empty() && !problems.isEmpty()) {
+        // A folder that cannot be shown: nobody is there to read it in the window.
+        std::fprintf(stderr, "gradlab: %s\n", problems.first().toUtf8().constData());
+        QTimer::singleShot(0, this, [] { QCoreApplication::exit(3); });
+    } else if (options_.start) {
         QTimer::singleShot(0, this, [this] {
             window_.startOrResume();
             if (!window_.session()->isPrepared())

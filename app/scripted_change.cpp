@@ -15,7 +15,7 @@ namespace gradlab::app {
 namespace {
 
 [[noreturn]] void refuse(std::string_view text, const std::string& why) {
-    throw engine::ExperimentError("", "--change " + std::string(text) + ": " + why +
+    throw engine::ExperimentError("", why + ": --change " + std::string(text) +
                                           "; write STEP:FIELD=VALUE or STEP:RUN:FIELD=VALUE, for "
                                           "example 400:compression.memory=residual");
 }
@@ -78,8 +78,8 @@ ScriptedAction parseScriptedAction(std::string_view text) {
         !readNumber(text.substr(0, colon), result.step) || result.step == 0 ||
         !readNumber(text.substr(colon + 1, equals - colon - 1), result.rank))
         throw engine::ExperimentError("",
-                                      "--worker " + std::string(text) +
-                                          ": not understood; write STEP:RANK=ACTION with "
+                                      "not understood: --worker " + std::string(text) +
+                                          "; write STEP:RANK=ACTION with "
                                           "freeze, thaw, kill or leave, for example 100:2=kill");
     result.action = found->second;
     return result;

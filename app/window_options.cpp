@@ -19,10 +19,13 @@ namespace {
 
 namespace fs = std::filesystem;
 
+constexpr std::uint64_t kMostSteps = 4'000'000'000;
+
 struct RawOptions {
     std::vector<std::string> files;
     std::vector<std::string> changes;
     std::vector<std::string> actions;
+    std::optional<std::string> steps;
     std::string size;
     std::string out;
     std::string screenshot;
@@ -41,8 +44,7 @@ constexpr const char* kFooter =
 void declare(CLI::App& app, WindowOptions& options, RawOptions& raw) {
     app.add_option("FILE", raw.files, "Experiment files, or run folders to look at");
     app.add_flag("--start", options.start, "Start at once");
-    app.add_option("--steps", options.steps, "End every run after this many steps")
-        ->check(CLI::PositiveNumber);
+    app.add_option("--steps", raw.steps, "End every run after this many steps");
     app.add_option("--screenshot", raw.screenshot, "Save the window as PNG once the runs end");
     app.add_flag("--quit", options.quit, "Leave then, with the run's exit code");
     app.add_option("--out", raw.out, "Keep the runs in this folder (new or empty)");
@@ -65,6 +67,16 @@ void declare(CLI::App& app, WindowOptions& options, RawOptions& raw) {
     app.footer(kFooter);
 }
 
+void readSteps(const std::string& text, WindowOptions& options) {
+    const char* end = text.data() + text.size();
+    const auto read = std::from_chars(text.data(), end, options.steps);
+    if (read.ec != std::errc() || read.ptr != end || options.steps < 1 ||
+        options.steps > kMostSteps)
+        throw engine::ExperimentError("", "steps is '" + text +
+                                              "': --steps; give a whole number in [1, " +
+                                              std::to_string(kMostSteps) + "]");
+}
+
 void readSize(const std::string& text, WindowOptions& options) {
     const char* end = text.data() + text.size();
     const auto width = std::from_chars(text.data(), end, options.width);
@@ -73,9 +85,9 @@ void readSize(const std::string& text, WindowOptions& options) {
     const bool sane = options.width >= 640 && options.width <= 16384 && options.height >= 480 &&
                       options.height <= 16384;
     if (!cross || height.ec != std::errc() || height.ptr != end || !sane)
-        throw engine::ExperimentError("", "--size " + text +
-                                              ": not a size; write WIDTHxHEIGHT in pixels, from "
-                                              "640x480 to 16384x16384");
+        throw engine::ExperimentError("", "not a size: --size " + text +
+                                              "; write WIDTHxHEIGHT in pixels, from 640x480 to "
+                                              "16384x16384");
 }
 
 void requireWritable(const fs::path& picture) {
@@ -83,8 +95,9 @@ void requireWritable(const fs::path& picture) {
     const fs::path folder =
         picture.has_parent_path() ? picture.parent_path() : fs::current_path(error);
     if (!fs::is_directory(folder, error))
-        throw engine::ExperimentError("", "--screenshot " + picture.string() + ": the folder " +
-                                              folder.string() + " does not exist; create it first");
+        throw engine::ExperimentError("", "the folder does not exist: --screenshot " +
+                                              picture.string() + "; create " + folder.string() +
+                                              " first");
 }
 
 void readFiles(const RawOptions& raw, WindowOptions& options) {
@@ -110,7 +123,7 @@ void requireLimitsAndValidity(WindowOptions& options) {
             engine::requireValid(experiment);
     }
     if (options.start && options.experiments.empty())
-        throw engine::ExperimentError("", "--start: nothing to run; name an experiment file");
+        throw engine::ExperimentError("", "nothing to run: --start; name an experiment file");
 }
 
 /// A change that no run would ever see is a typing mistake.
@@ -126,9 +139,31 @@ void requireKnownRuns(const WindowOptions& options) {
     }
 }
 
+/// Nor would any worker process do what is asked of one that never exists.
+void requireKnownWorkers(const RawOptions& raw, const WindowOptions& options) {
+    std::int64_t workers = 0;
+    for (const engine::Experiment& run : options.experiments)
+        if (run.cluster.transport == "zmq")
+            workers = std::max(workers, run.cluster.workers);
+    for (std::size_t i = 0; i < options.actions.size(); ++i) {
+        const std::string where = ": --worker " + raw.actions[i];
+        if (workers == 0)
+            throw engine::ExperimentError("cluster.transport",
+                                          "no run has worker processes" + where +
+                                              "; give an experiment with transport zmq");
+        if (options.actions[i].rank >= workers)
+            throw engine::ExperimentError(
+                "cluster.workers", "no run has a worker " +
+                                       std::to_string(options.actions[i].rank) + where +
+                                       "; give a rank from 0 to " + std::to_string(workers - 1));
+    }
+}
+
 void interpret(const RawOptions& raw, WindowOptions& options) {
     options.out = raw.out;
     options.screenshot = raw.screenshot;
+    if (raw.steps)
+        readSteps(*raw.steps, options);
     if (!raw.size.empty())
         readSize(raw.size, options);
     if (!options.screenshot.empty())
@@ -140,6 +175,7 @@ void interpret(const RawOptions& raw, WindowOptions& options) {
     readFiles(raw, options);
     requireLimitsAndValidity(options);
     requireKnownRuns(options);
+    requireKnownWorkers(raw, options);
 }
 
 WindowCommand ended(int exitCode, std::string text) {

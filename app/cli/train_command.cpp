@@ -14,6 +14,7 @@
 
 #include <chrono>
 #include <condition_variable>
+#include <filesystem>
 #include <iostream>
 #include <mutex>
 #include <set>
@@ -104,11 +105,17 @@ bool canResume(const std::string& folder) {
 
 int reportInterrupt(const TrainArguments& arguments) {
     const std::string& folder = arguments.out.empty() ? arguments.resume : arguments.out;
-    std::string advice = "nothing is saved without --out";
-    if (!folder.empty())
-        advice = canResume(folder)
-                     ? "go on with gradlab-cli train --resume " + folder
-                     : "there is no checkpoint yet, remove " + folder + " and start anew";
+    std::error_code error;
+    std::string advice;
+    if (folder.empty())
+        advice = "nothing is saved without --out";
+    else if (canResume(folder))
+        advice = "go on with gradlab-cli train --resume " + folder;
+    else if (std::filesystem::is_directory(folder, error) &&
+             !std::filesystem::is_empty(folder, error))
+        advice = "there is no checkpoint yet, remove " + folder + " and start anew";
+    else
+        advice = "nothing was made yet, start anew";
     return reportError({"stopped by Ctrl-C: gradlab-cli train; " + advice, kExitInterrupted});
 }
 

@@ -72,24 +72,38 @@ private Q_SLOTS:
     void refuses_data() {
         QTest::addColumn<QStringList>("words");
         QTest::addColumn<int>("exitCode");
-        QTest::newRow("unknown option") << QStringList{"--fast"} << 2;
-        QTest::newRow("size") << QStringList{"--size", "wide"} << 2;
-        QTest::newRow("size without height") << QStringList{"--size", "1280"} << 2;
-        QTest::newRow("size too small") << QStringList{"--size", "10x10"} << 2;
-        QTest::newRow("size with rest") << QStringList{"--size", "1280x800x3"} << 2;
-        QTest::newRow("theme") << QStringList{"--theme", "green"} << 2;
-        QTest::newRow("axis") << QStringList{"--x-axis", "pages"} << 2;
-        QTest::newRow("steps") << QStringList{"--steps", "-3"} << 2;
-        QTest::newRow("steps not a number") << QStringList{"--steps", "many"} << 2;
-        QTest::newRow("change") << QStringList{"--change", "nonsense"} << 2;
-        QTest::newRow("change of an unknown run")
-            << QStringList{"--change", "4:Nobody:training.lr=5"} << 2;
-        QTest::newRow("picture nowhere") << QStringList{"--screenshot", "/no/where/a.png"} << 2;
-        QTest::newRow("missing file") << QStringList{"/no/such/race.json"} << 3;
+        QTest::addColumn<QString>("part");
+        const auto row = [](const char* name, const QStringList& words, int exitCode,
+                            const char* part) { QTest::newRow(name) << words << exitCode << part; };
+        row("unknown option", QStringList{"--fast"}, 2, "--fast");
+        row("size", QStringList{"--size", "wide"}, 2,
+            "not a size: --size wide; write WIDTHxHEIGHT");
+        row("size without height", QStringList{"--size", "1280"}, 2, "not a size: --size 1280; ");
+        row("size too small", QStringList{"--size", "10x10"}, 2, "not a size: --size 10x10; ");
+        row("size with rest", QStringList{"--size", "1280x800x3"}, 2,
+            "not a size: --size 1280x800x3; ");
+        row("theme", QStringList{"--theme", "green"}, 2, "--theme");
+        row("axis", QStringList{"--x-axis", "pages"}, 2, "--x-axis");
+        row("steps", QStringList{"--steps", "-3"}, 2,
+            "steps is '-3': --steps; give a whole number in [1, 4000000000]");
+        row("no steps", QStringList{"--steps", "0"}, 2,
+            "steps is '0': --steps; give a whole number");
+        row("worker of a run of threads", QStringList{"--worker", "5:1=kill"}, 2,
+            "no run has worker processes: --worker 5:1=kill; give");
+        row("worker not understood", QStringList{"--worker", "5=kill"}, 2,
+            "not understood: --worker 5=kill; write");
+        row("steps not a number", QStringList{"--steps", "many"}, 2, "steps is 'many': --steps; ");
+        row("change", QStringList{"--change", "nonsense"}, 2, "no step: --change nonsense; write");
+        row("change of an unknown run", QStringList{"--change", "4:Nobody:training.lr=5"}, 2,
+            "no run has that name: --change");
+        row("picture nowhere", QStringList{"--screenshot", "/no/where/a.png"}, 2,
+            "the folder does not exist: --screenshot /no/where/a.png; create /no/where");
+        row("missing file", QStringList{"/no/such/race.json"}, 3, "/no/such/race.json; ");
     }
     void refuses() {
         QFETCH(QStringList, words);
         QFETCH(int, exitCode);
+        QFETCH(QString, part);
         std::vector<std::string> plain;
         for (const QString& word : words)
             plain.push_back(word.toStdString());
@@ -98,6 +112,21 @@ private Q_SLOTS:
         QCOMPARE(*command.exitCode, exitCode);
         QVERIFY(command.text.starts_with("gradlab: "));
         QCOMPARE(command.text.find('\n'), command.text.size() - 1);
+        QVERIFY2(QString::fromStdString(command.text).contains(part), command.text.c_str());
+    }
+
+    void workersOfProcessesAreKnownByRank() {
+        const QTemporaryDir folder;
+        const QString path = folder.filePath("cluster.json");
+        QFile file(path);
+        QVERIFY(file.open(QIODevice::WriteOnly));
+        file.write(R"({"schema": 1, "cluster": {"transport": "zmq", "workers": 4}})");
+        file.close();
+        QVERIFY(!read({path.toStdString(), "--worker", "5:3=kill"}).exitCode);
+        const app::WindowCommand command = read({path.toStdString(), "--worker", "5:4=kill"});
+        QCOMPARE(command.exitCode.value_or(-1), 2);
+        QCOMPARE(command.text, std::string("gradlab: no run has a worker 4: --worker 5:4=kill; "
+                                           "give a rank from 0 to 3\n"));
     }
 
     void invalidExperimentEndsOnlyAStart() {

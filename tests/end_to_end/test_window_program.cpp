@@ -165,6 +165,33 @@ private Q_SLOTS:
         QCOMPARE(outcome.err.count('\n'), 1);
     }
 
+    void runsThatCannotBeShownEndWithOneLine_data() {
+        QTest::addColumn<QByteArray>("log");
+        QTest::addColumn<bool>("picture");
+        QTest::newRow("no run") << QByteArray() << false;
+        QTest::newRow("no run, a picture is wanted") << QByteArray() << true;
+        QTest::newRow("damaged log") << QByteArray("{\"kind\": \nnot JSON\n{}\n") << false;
+        QTest::newRow("damaged log, a picture is wanted")
+            << QByteArray("{\"kind\": \nnot JSON\n{}\n") << true;
+    }
+    void runsThatCannotBeShownEndWithOneLine() {
+        QFETCH(QByteArray, log);
+        QFETCH(bool, picture);
+        const QTemporaryDir folder;
+        if (!log.isEmpty())
+            QVERIFY(!writeFile(folder, QStringLiteral("metrics.jsonl"), log).isEmpty());
+        const QString path = folder.filePath(QStringLiteral("picture.png"));
+        const Outcome outcome =
+            run(picture ? QStringList{folder.path(), QStringLiteral("--screenshot"), path}
+                        : QStringList{folder.path(), QStringLiteral("--quit")});
+        QVERIFY2(outcome.exitCode == 3,
+                 outcome.err + QByteArray(", exit ") + QByteArray::number(outcome.exitCode));
+        QVERIFY2(outcome.err.startsWith("gradlab: "), outcome.err.constData());
+        QVERIFY2(outcome.err.contains(folder.path().toUtf8()), outcome.err.constData());
+        QCOMPARE(outcome.err.count('\n'), 1);
+        QVERIFY(!QFile::exists(path));
+    }
+
     void interruptStopsAndSays130() {
         const QTemporaryDir folder;
         const QString race = writeFile(folder, QStringLiteral("race.json"), kSmallRace);

@@ -112,10 +112,22 @@ std::vector<WorkerAccount>& RemoteWorkers<T>::collect(const ReplicaUpdate& /*upd
     accounts_.clear();
     outcome_.traffic.clear();
     for (WorkerReport& report : cluster_->reports({})) {
-        WorkerAccount account = accountFromJson(report.account);
-        account.rank = report.rank;
-        accounts_.push_back(std::move(account));
-        outcome_.traffic.push_back(report.traffic);
+        try {
+            WorkerAccount account = accountFromJson(report.account);
+            account.rank = report.rank;
+            accounts_.push_back(std::move(account));
+            outcome_.traffic.push_back(report.traffic);
+        } catch (const ProtocolError& error) {
+            // The step is committed with its gradient; what it says of it is lost, and so is it.
+            ClusterEvent event;
+            event.event = "warning";
+            event.step = step_;
+            event.rank = report.rank;
+            event.details =
+                "worker " + std::to_string(report.rank) + " is asked to leave: " + error.what();
+            events_.push_back(event);
+            cluster_->act(report.rank, WorkerAction::Leave);
+        }
     }
     for (const RankTraffic& traffic : outcome_.traffic)
         outcome_.everyoneHandedOver = std::max(outcome_.everyoneHandedOver, traffic.lastHandOver);

@@ -15,11 +15,19 @@
 
 #include <CLI/CLI.hpp>
 
+#include <charconv>
+#include <functional>
 #include <iostream>
+#include <limits>
 
 namespace gradlab::app {
 
 namespace {
+
+constexpr std::int64_t kMostCounted = 4'000'000'000;
+constexpr std::int64_t kMostRejoin = 365LL * 24 * 3600; // seconds
+constexpr std::int64_t kMostThreads = 4096;
+constexpr std::int64_t kMostWorkers = 4096;
 
 /// Everything that the parser fills; at a fixed address while it does.
 struct Parser {
@@ -57,6 +65,24 @@ CLI::Validator named() {
             ""};
 }
 
+/// An option that takes a whole number. The parser's own complaint would not say which ones.
+void addWhole(CLI::App& command, const std::string& option, std::int64_t& target,
+              std::int64_t least, std::int64_t most) {
+    const std::function<void(const std::string&)> take = [option, &target, least,
+                                                          most](const std::string& text) {
+        const char* end = text.data() + text.size();
+        const auto read = std::from_chars(text.data(), end, target);
+        const bool whole = read.ec == std::errc() && read.ptr == end;
+        if (whole && target >= least && target <= most)
+            return;
+        throw engine::ExperimentError("", option.substr(2) + " is " +
+                                              (whole ? text : "'" + text + "'") + ": " + option +
+                                              "; give a whole number in [" + std::to_string(least) +
+                                              ", " + std::to_string(most) + "]");
+    };
+    command.add_option_function(option, take);
+}
+
 void addTrain(Parser& parser) {
     parser.train = parser.app.add_subcommand("train");
     addCommonFlags(parser, *parser.train);
@@ -81,8 +107,9 @@ void addCompress(Parser& parser) {
     parser.compress->add_option("--state", arguments.stateIn)->check(named());
     parser.compress->add_option("--state-out", arguments.stateOut)->check(named());
     parser.compress->add_option("--uniforms", arguments.uniforms)->check(named());
-    parser.compress->add_option("--step", arguments.step);
-    parser.compress->add_option("--epoch", arguments.epoch);
+    // Random numbers count steps in 32 bits, from 1.
+    addWhole(*parser.compress, "--step", arguments.step, 1, kMostCounted);
+    addWhole(*parser.compress, "--epoch", arguments.epoch, 0, kMostCounted);
     parser.compressFields.addTo(*parser.compress, compressFields());
 }
 
@@ -94,9 +121,11 @@ void addWorker(Parser& parser) {
     parser.worker->add_option("--name", arguments.name);
     parser.worker->add_option("--keys", arguments.keys);
     parser.worker->add_option("--listen", arguments.listen);
-    parser.worker->add_option("--rejoin", arguments.rejoin);
-    parser.worker->add_option("--threads", arguments.threads);
-    parser.worker->add_option("--parent-pid", arguments.parentPid); // for coordinators: no help
+    addWhole(*parser.worker, "--rejoin", arguments.rejoin, 0, kMostRejoin);
+    addWhole(*parser.worker, "--threads", arguments.threads, 0, kMostThreads);
+    // For coordinators: not in the help.
+    addWhole(*parser.worker, "--parent-pid", arguments.parentPid, 0,
+             std::numeric_limits<std::int32_t>::max());
     parser.worker->add_flag("--insecure", arguments.insecure);
     parser.worker->add_flag("--quiet", arguments.quiet);
 }
@@ -105,7 +134,7 @@ void addKeygen(Parser& parser) {
     parser.keygen = parser.app.add_subcommand("keygen");
     addCommonFlags(parser, *parser.keygen);
     parser.keygen->add_option("--out", parser.keygenArguments.out)->check(named());
-    parser.keygen->add_option("--workers", parser.keygenArguments.workers);
+    addWhole(*parser.keygen, "--workers", parser.keygenArguments.workers, 1, kMostWorkers);
 }
 
 void addProbe(Parser& parser) {
@@ -201,7 +230,13 @@ int runCommandLine(int argc, char** argv) {
         } catch (const CLI::ParseError& error) {
             throw parseFailure(parser, error);
         }
-        return dispatch(parser);
+        const int exitCode = dispatch(parser);
+        // A run goes on without its words; what else is printed is what was asked for.
+        if (exitCode == kExitDone && parser.train->count() == 0 && parser.worker->count() == 0 &&
+            !std::cout.flush())
+            throw engine::DataError("the result cannot be written: standard output; check the disk "
+                                    "or the program that reads it");
+        return exitCode;
     } catch (...) {
         return reportError(describeProgramError(std::current_exception()));
     }

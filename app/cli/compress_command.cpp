@@ -8,9 +8,13 @@
 #include "engine/core/json_text.h"
 #include "engine/training/experiment_schema.h"
 
+#include <filesystem>
 #include <iostream>
+#include <utility>
 
 namespace gradlab::app {
+
+namespace fs = std::filesystem;
 
 namespace {
 
@@ -39,6 +43,35 @@ engine::Experiment experimentOf(const std::vector<FieldOverride>& overrides) {
     return one.front();
 }
 
+bool sameFile(const fs::path& one, const fs::path& other) {
+    std::error_code error;
+    return fs::equivalent(one, other, error) ||
+           fs::weakly_canonical(one, error) == fs::weakly_canonical(other, error);
+}
+
+/// What is written must not take the place of what is read or written besides. Only the memory may
+/// be kept where it came from.
+void requireOwnFiles(const CompressArguments& arguments) {
+    struct Use {
+        const char* option;
+        const std::string& file;
+    };
+    const Use out{"--out", arguments.output};
+    const Use stateOut{"--state-out", arguments.stateOut};
+    const Use in{"--in", arguments.input};
+    const Use stateIn{"--state", arguments.stateIn};
+    const Use uniforms{"--uniforms", arguments.uniforms};
+    const std::vector<std::pair<Use, Use>> pairs = {
+        {in, out},      {stateIn, out},       {uniforms, out},
+        {in, stateOut}, {uniforms, stateOut}, {out, stateOut}};
+    for (const auto& [first, second] : pairs) {
+        if (!first.file.empty() && !second.file.empty() && sameFile(first.file, second.file))
+            throw engine::ExperimentError(
+                "", std::string(second.option) + " would overwrite the file of " + first.option +
+                        ": " + second.option + " " + second.file + "; give another file");
+    }
+}
+
 } // namespace
 
 const std::vector<std::string>& compressFields() {
@@ -53,10 +86,7 @@ int runCompress(const CompressArguments& arguments, const std::vector<FieldOverr
         throw engine::ExperimentError("",
                                       "no gradients are given: --in; give a safetensors file, see "
                                       "gradlab-cli compress --help");
-    // Random numbers count steps in 32 bits, from 1.
-    if (arguments.step < 1 || arguments.step > 4'000'000'000U)
-        throw engine::ExperimentError("", "step is " + std::to_string(arguments.step) +
-                                              ": --step; give a whole number in [1, 4000000000]");
+    requireOwnFiles(arguments);
     engine::GradientFileRequest request;
     request.experiment = experimentOf(overrides);
     request.input = arguments.input;
@@ -64,8 +94,8 @@ int runCompress(const CompressArguments& arguments, const std::vector<FieldOverr
     request.stateIn = arguments.stateIn;
     request.stateOut = arguments.stateOut;
     request.uniforms = arguments.uniforms;
-    request.step = arguments.step;
-    request.epoch = arguments.epoch;
+    request.step = static_cast<std::uint64_t>(arguments.step);
+    request.epoch = static_cast<std::uint64_t>(arguments.epoch);
     std::string lines;
     for (const engine::UnitCost& cost : engine::compressGradientFile(request))
         lines += costLine(cost);

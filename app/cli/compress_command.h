@@ -17,8 +17,8 @@ struct CompressArguments {
     std::string stateIn;
     std::string stateOut;
     std::string uniforms;
-    std::uint64_t step = 1;
-    std::uint64_t epoch = 0;
+    std::int64_t step = 1;  ///< from 1
+    std::int64_t epoch = 0; ///< from 0
 };
 
 /// Which of the experiment's fields the command has options for, as prefixes of their paths.

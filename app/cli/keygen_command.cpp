@@ -11,19 +11,9 @@
 
 namespace gradlab::app {
 
-namespace {
-
-constexpr std::int64_t kMostWorkers = 4096;
-
-} // namespace
-
 int runKeygen(const KeygenArguments& arguments) {
     if (arguments.out.empty())
         throw engine::ExperimentError("", "no file is given: --out; give the file to make");
-    if (arguments.workers < 1 || arguments.workers > kMostWorkers)
-        throw engine::ExperimentError("", "workers is " + std::to_string(arguments.workers) +
-                                              ": --workers; give a number in [1, " +
-                                              std::to_string(kMostWorkers) + "]");
     std::error_code error;
     if (std::filesystem::exists(std::filesystem::symlink_status(arguments.out, error)))
         throw engine::ExperimentError("", "the file exists: --out " + arguments.out +

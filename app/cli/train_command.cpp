@@ -124,6 +124,8 @@ int reportInterrupt(const TrainArguments& arguments) {
 int runTrain(const TrainArguments& arguments, const std::vector<FieldOverride>& overrides) {
     catchInterrupts();
     const TrainSetup setup = prepareTraining(arguments, overrides);
+    for (const engine::RunMember& member : setup.members)
+        requireKeysOfLocalWorkers(member.experiment.cluster);
     Console console(setup, arguments.quiet);
     EndSignal end;
     engine::TrainingRun run(setup.members, makeTransports(arguments.insecure), makeCorpusLoader(),

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "engine/training/cluster_coordinator.h"
+#include "engine/training/experiment.h"
 #include "transport/zmq/coordinator_options.h"
 
 namespace gradlab::app {
@@ -12,5 +13,9 @@ namespace gradlab::app {
 /// running program. `insecure`: other than loopback addresses may be bound without keys.
 [[nodiscard]] engine::TransportFactories makeTransports(bool insecure);
 [[nodiscard]] transport::CoordinatorOptions coordinatorOptions(bool insecure);
+
+/// The workers that the coordinator would start, worker-0 and so on, must all have keys.
+/// @throws engine::ExperimentError naming cluster.keys, engine::DataError for the file itself
+void requireKeysOfLocalWorkers(const engine::ClusterSettings& cluster);
 
 } // namespace gradlab::app

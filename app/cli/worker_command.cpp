@@ -23,8 +23,6 @@ namespace gradlab::app {
 
 namespace {
 
-constexpr std::int64_t kMostRejoin = 365LL * 24 * 3600;
-constexpr std::int64_t kMostThreads = 4096;
 constexpr std::size_t kLongestName = 200;
 constexpr std::chrono::milliseconds kInterruptEvery{50};
 
@@ -59,14 +57,6 @@ transport::WorkerOptions optionsOf(const WorkerArguments& arguments) {
             "", "no coordinator is given: --connect; give the endpoint that it shows, "
                 "tcp://HOST:PORT");
     requireName(arguments.name);
-    if (arguments.rejoin < 0 || arguments.rejoin > kMostRejoin)
-        throw engine::ExperimentError("", "rejoin is " + std::to_string(arguments.rejoin) +
-                                              ": --rejoin; give seconds in [0, " +
-                                              std::to_string(kMostRejoin) + "]");
-    if (arguments.threads < 0 || arguments.threads > kMostThreads)
-        throw engine::ExperimentError("", "threads is " + std::to_string(arguments.threads) +
-                                              ": --threads; give a number in [0, " +
-                                              std::to_string(kMostThreads) + "]");
     transport::WorkerOptions options;
     options.connect = arguments.connect;
     options.name = arguments.name;

@@ -172,6 +172,54 @@ private Q_SLOTS:
         QVERIFY(decoded("1", "43") != first);
     }
 
+    void aFullDiskIsSaid() {
+        const CliFolder folder;
+        writeTensors(folder.file("g"), gradient(1));
+        QProcess process;
+        process.setStandardOutputFile("/dev/full");
+        folder.start(process, {"compress", "--in", "g", "--method", "topk"});
+        const CliResult result = CliFolder::finish(process);
+        QCOMPARE(result.exitCode, 3);
+        QVERIFY2(result.error.startsWith("gradlab-cli: the result cannot be written: standard "
+                                         "output; "),
+                 qPrintable(result.error));
+        QCOMPARE(result.error.count('\n'), 1);
+    }
+
+    void memoryMayStayInItsFile() {
+        const CliFolder folder;
+        writeTensors(folder.file("g"), gradient(1));
+        QCOMPARE(
+            folder.run({"compress", "--in", "g", "--method", "topk", "--state-out", "s"}).exitCode,
+            0);
+        const CliResult result = folder.run({"compress", "--in", "g", "--method", "topk", "--state",
+                                             "s", "--state-out", "s", "--out", "d"});
+        QVERIFY2(result.exitCode == 0, qPrintable(result.error));
+    }
+
+    void messagesNameTensorAndFile() {
+        const CliFolder folder;
+        engine::SafetensorsWriter writer;
+        const std::vector<std::int64_t> whole = {1, 2, 3};
+        writer.add("a", {3}, std::span<const std::int64_t>(whole));
+        writer.write(folder.file("whole"));
+        writeTensors(folder.file("g"), gradient(1));
+        writeTensors(folder.file("other"), {{"b", normals(40, 1)}});
+        writeTensors(folder.file("short"), {{"a.weight", normals(7, 1)}, {"b", normals(40, 1)}});
+        const auto error = [&](const QStringList& more) {
+            return folder.run(QStringList{"compress", "--method", "qsgd"} + more).error;
+        };
+        QCOMPARE(error({"--in", "whole"}),
+                 QString("gradlab-cli: tensor 'a' holds I64: whole; give floating-point numbers "
+                         "(F64, F32, F16 or BF16)\n"));
+        QCOMPARE(error({"--in", "g", "--uniforms", "other"}),
+                 QString("gradlab-cli: tensor 'a.weight' is missing: other; give a file that holds "
+                         "it\n"));
+        QCOMPARE(error({"--in", "g", "--uniforms", "short"}),
+                 QString("gradlab-cli: tensor 'a.weight' has shape [7]: short; give one of 300 "
+                         "elements\n"));
+    }
+
     void badFilesWriteNothing() {
         const CliFolder folder;
         Tensors bad = gradient(1);

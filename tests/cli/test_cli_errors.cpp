@@ -72,7 +72,19 @@ private Q_SLOTS:
         row("compress damaged", "compress --in broken.safetensors", 3, "broken.safetensors");
         row("compress hidden", "compress --in g --hidden 3", 2, "--hidden");
         row("compress method", "compress --in g --method zip", 2, "method is 'zip'");
-        row("compress step", "compress --in g --step 0", 2, "--step");
+        row("compress step", "compress --in g --step 0", 2,
+            "step is 0: --step; give a whole number in [1, 4000000000]");
+        row("compress step back", "compress --in g --step -1", 2, "step is -1: --step; give");
+        row("compress step in words", "compress --in g --step first", 2,
+            "step is 'first': --step; give a whole number in [1, ");
+        row("compress epoch", "compress --in g --epoch -1", 2,
+            "epoch is -1: --epoch; give a whole number in [0, 4000000000]");
+        row("compress onto its input", "compress --in short.txt --out ./short.txt", 2,
+            "--out would overwrite the file of --in: --out ./short.txt; give another file");
+        row("compress two into one", "compress --in g --out x --state-out x", 2,
+            "--state-out would overwrite the file of --out: --state-out x");
+        row("compress state onto input", "compress --in short.txt --state-out short.txt", 2,
+            "--state-out would overwrite the file of --in");
     }
     void refused() {
         QFETCH(QStringList, arguments);

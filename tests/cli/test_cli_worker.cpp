@@ -59,7 +59,7 @@ private Q_SLOTS:
         row("name with a bell", "worker --connect tcp://127.0.0.1:1 --name a\ab", 2,
             "cannot be printed: --name");
         row("threads", "worker --connect tcp://127.0.0.1:1 --threads -4", 2,
-            "threads is -4: --threads; give a number in [0, 4096]");
+            "threads is -4: --threads; give a whole number in [0, 4096]");
         row("keys missing", "worker --connect tcp://127.0.0.1:1 --keys no.json", 3, "no.json");
         row("keys open", "worker --connect tcp://127.0.0.1:1 --keys open.json", 3, "chmod 600");
         row("nobody answers", nobody, 4, "no coordinator (the coordinator is silent): --connect");
@@ -163,6 +163,23 @@ private Q_SLOTS:
             QVERIFY2(keys.contains(part), part);
         QVERIFY(!result.out.contains("secret"));
         QCOMPARE(folder.entries(), QStringList{"keys.json"});
+    }
+
+    // A local worker without keys would never get through: said before anything starts.
+    void tooFewKeysForLocalWorkers() {
+        const CliFolder folder;
+        QCOMPARE(folder.run({"keygen", "--out", "keys.json", "--workers", "2"}).exitCode, 0);
+        const QStringList keys = {"--transport", "zmq", "--keys", "keys.json"};
+        const CliResult two = folder.run(tinyRun(5) + keys);
+        QVERIFY2(two.exitCode == 0, qPrintable(two.error)); // two workers have two keys
+        QStringList four = tinyRun(5);
+        four.replace(four.indexOf("--workers") + 1, "4");
+        const CliResult result = folder.run(four + keys + QStringList{"--out", "run"});
+        QVERIFY2(result.exitCode == 2, qPrintable(result.error));
+        QCOMPARE(result.error,
+                 QString("gradlab-cli: the file has the keys of 2 of 4 local workers: cluster.keys "
+                         "(--keys) keys.json; make one with gradlab-cli keygen --workers 4\n"));
+        QVERIFY(result.out.isEmpty());
     }
 
     void helpTeaches() {

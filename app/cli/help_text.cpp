@@ -49,8 +49,9 @@ std::string rangeLine(const FieldSpec& field) {
     const std::string value = engine::formatFieldValue(field, field.defaultValue);
     std::string line = "Default: ";
     if (field.type == FieldType::Boolean)
-        line += std::get<bool>(field.defaultValue) ? "on; the option turns it off"
-                                                   : "off; the option turns it on";
+        line += std::get<bool>(field.defaultValue)
+                    ? "on (" + field.label + "); the option turns it off"
+                    : "off; the option turns it on";
     else
         line += value.empty() ? "none" : value;
     if (number)

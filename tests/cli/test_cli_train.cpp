@@ -251,6 +251,8 @@ private Q_SLOTS:
         for (const engine::FieldSpec& field : engine::experimentSchema())
             QVERIFY2(help.out.contains(QString::fromStdString(field.option)), field.option.c_str());
         QVERIFY(help.out.contains("Exit codes"));
+        QVERIFY(
+            help.out.simplified().contains("Default: on (Tied output); the option turns it off."));
         for (const QString& line : help.out.split('\n'))
             QVERIFY2(line.size() <= 110, qPrintable(line));
         for (const QStringList& arguments :

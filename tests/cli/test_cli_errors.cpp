@@ -50,6 +50,8 @@ private Q_SLOTS:
         row("file is a pipe", "train pipe", 3, "not a regular file: pipe; give");
         row("text is a pipe", "train --corpus pipe", 3, "(not a regular file): pipe; ");
         row("init is a pipe", "train --init pipe", 3, "not a regular file: pipe; give");
+        row("keys are a pipe", "train --transport zmq --keys pipe", 3,
+            "not a file of keys: pipe; ");
         row("compress a pipe", "compress --in pipe", 3, "not a regular file: pipe; give");
         row("folder without splits", "train --corpus used", 3,
             "no train split is in the folder: used; put train.txt");

@@ -126,6 +126,9 @@ private slots:
         QTest::newRow("other JSON") << QByteArray("[1, 2]") << mine << "not a file of keys";
         QTest::newRow("format") << QByteArray(whole).replace("keys-1", "keys-9") << mine
                                 << "its format is not";
+        QTest::newRow("a name twice")
+            << QByteArray(whole).replace("\"workers\": {", R"("workers": {"worker-0": {},)") << mine
+            << "the name 'worker-0' is there twice";
         QTest::newRow("short key") << documentWithServerKey("abc") << mine << "not a key of 40";
         QTest::newRow("key that is none")
             << documentWithServerKey(QByteArray(40, '~')) << mine << "not a key of 40";

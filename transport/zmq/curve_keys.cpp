@@ -16,6 +16,7 @@
 #include <cstring>
 #include <fstream>
 #include <iterator>
+#include <set>
 #include <utility>
 
 namespace gradlab::transport {
@@ -50,7 +51,8 @@ struct Descriptor {
 };
 
 std::string readPrivateFile(const std::string& file) {
-    const Descriptor opened(::open(file.c_str(), O_RDONLY | O_CLOEXEC));
+    // O_NONBLOCK: opening a pipe does not wait for a writer; regular files do not know it.
+    const Descriptor opened(::open(file.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
     struct stat status {};
     if (opened.number < 0 || ::fstat(opened.number, &status) != 0)
         refuse(file, "cannot read the cluster's keys (" + systemError() + ")",
@@ -86,7 +88,19 @@ KeyPair readPair(const json& document, const std::string& owner) {
 }
 
 ClusterKeys readDocument(const std::string& text) {
-    const json document = json::parse(text);
+    // The parser alone would keep the last of two pairs of one name, silently.
+    std::vector<std::set<std::string>> names;
+    const auto refuseTwice = [&names](int /*depth*/, json::parse_event_t event, json& value) {
+        if (event == json::parse_event_t::object_start)
+            names.emplace_back();
+        else if (event == json::parse_event_t::object_end)
+            names.pop_back();
+        else if (event == json::parse_event_t::key &&
+                 !names.back().insert(value.get<std::string>()).second)
+            throw engine::DataError("the name '" + value.get<std::string>() + "' is there twice");
+        return true;
+    };
+    const json document = json::parse(text, refuseTwice);
     if (document.at("format").get<std::string>() != kFormat)
         throw engine::DataError(std::string("its format is not ") + kFormat);
     ClusterKeys keys;

@@ -5,6 +5,7 @@
 
 #include "app/cli/program_error.h"
 #include "app/session_run.h"
+#include "engine/training/experiment_schema.h"
 
 namespace gradlab::app {
 
@@ -178,7 +179,13 @@ void TrainingSession::publishEnd(RunState state) {
     if (state == RunState::Failed) {
         const ProgramError error = describeProgramError(current_->run->error());
         exitCode_ = error.exitCode;
-        Q_EMIT failed(QString::fromStdString(error.message), error.exitCode);
+        QString text = QString::fromStdString(error.message);
+        const std::optional<std::size_t> member = current_->run->failedMember();
+        if (member && current_->members.size() > 1) // a race: whose failure it is
+            text = tr("%1: %2").arg(
+                QString::fromStdString(engine::displayName(current_->members[*member]->experiment)),
+                text);
+        Q_EMIT failed(text, error.exitCode);
     }
     publish(state);
 }

@@ -83,7 +83,8 @@ Q_SIGNALS:
     void recordsArrived(int runId, const std::vector<gradlab::engine::Record>& records);
     void stateChanged(gradlab::engine::RunState state);
     void progressChanged(const gradlab::engine::RunProgress& progress);
-    /// What ended the run, after its last records and before stateChanged(Failed).
+    /// What ended the run, after its last records and before stateChanged(Failed). In a race the
+    /// text starts with the name of the run that failed.
     void failed(const QString& text, int exitCode);
 
 private:

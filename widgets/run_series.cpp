@@ -241,7 +241,8 @@ RunNumbers RunSeries::numbers() const {
     numbers.bytesPerStep = recentMean([](const engine::StepRecord& r) { return r.bytesMessage; });
     numbers.bytesTotal = now_[static_cast<std::size_t>(XAxis::Bytes)];
     const double dense = recentMean([](const engine::StepRecord& r) { return r.bytesDense; });
-    if (*numbers.bytesPerStep > 0.0)
+    numbers.nothingSent = latest.bytesUp == 0.0;
+    if (*numbers.bytesPerStep > 0.0 && !numbers.nothingSent)
         numbers.compressionRatio = dense / *numbers.bytesPerStep;
     const StepParts parts = simulatedParts();
     if (parts.total() > 0.0) {

@@ -62,6 +62,7 @@ struct RunNumbers {
     std::optional<double> bytesPerStep; ///< one worker's message
     std::optional<double> bytesTotal;
     std::optional<double> compressionRatio; ///< bytes_dense / bytes_message
+    bool nothingSent = false;               ///< one worker in a ring: its message goes nowhere
     std::optional<double> stepSeconds;      ///< simulated cluster, mean of the recent steps
     std::optional<double> networkShare;     ///< of stepSeconds
     double simulatedS = 0.0;

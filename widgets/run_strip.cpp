@@ -7,6 +7,7 @@
 #include <QFontMetricsF>
 #include <QMouseEvent>
 #include <QPainter>
+#include <QResizeEvent>
 
 #include <algorithm>
 #include <cmath>
@@ -18,12 +19,16 @@ namespace {
 constexpr double kPad = 6.0;
 constexpr double kWidestCard = 30.0; ///< in text heights
 constexpr double kNarrowestCard = 18.0;
+constexpr int kSmallestText = 11;
+constexpr std::size_t kMostRows = 3;
 
 QString value(double number, ValueKind kind, int digits) {
     return QString::fromStdString(formatValue(number, kind, digits));
 }
 
 QString bytesText(const RunNumbers& numbers) {
+    if (numbers.nothingSent)
+        return RunStrip::tr("nothing sent");
     if (!numbers.compressionRatio)
         return {};
     const double ratio = *numbers.compressionRatio;
@@ -88,33 +93,74 @@ void RunStrip::refresh() {
     }
     if (cards == cards_)
         return;
+    if (cards.size() != cards_.size())
+        updateGeometry();
     cards_ = std::move(cards);
     summary_.say(*this, words.join(QStringLiteral("; ")));
     update();
 }
 
+int RunStrip::rowHeight(const Type& type) const {
+    const double lines = 3 * std::ceil(QFontMetricsF(theme_.font(type.text)).height());
+    const double left = std::ceil(QFontMetricsF(theme_.font(type.title, true)).height()) +
+                        std::ceil(QFontMetricsF(theme_.font(type.big, true)).height());
+    return static_cast<int>(std::max(lines, left) + 2 * kPad);
+}
+
+/// One row in the theme's type if that fits, else in smaller type, else several rows of small type;
+/// what does not fit even then is counted.
+RunStrip::Arrangement RunStrip::arrangement(std::size_t mostRows) const {
+    const std::size_t count = std::max<std::size_t>(1, cards_.size());
+    const int least = std::min(theme_.textPixels, kSmallestText);
+    const auto fitting = static_cast<int>(width() / (kNarrowestCard * static_cast<double>(count)));
+    Arrangement result;
+    result.type.text = std::clamp(fitting, least, theme_.textPixels);
+    const double scale = static_cast<double>(result.type.text) / theme_.textPixels;
+    result.type.title = static_cast<int>(std::lround(scale * theme_.titlePixels));
+    result.type.big = static_cast<int>(std::lround(scale * theme_.bigPixels));
+    const auto perRow = static_cast<std::size_t>(
+        std::max(1.0, std::floor(width() / (kNarrowestCard * result.type.text))));
+    result.rows = std::min(mostRows, (count + perRow - 1) / perRow);
+    result.columns = std::min(perRow, (count + result.rows - 1) / result.rows);
+    return result;
+}
+
+/// In the height that there is.
+RunStrip::Arrangement RunStrip::shownArrangement() const {
+    const Arrangement wanted = arrangement(kMostRows);
+    const int fitting = height() / rowHeight(wanted.type);
+    return arrangement(std::min(wanted.rows, static_cast<std::size_t>(std::max(1, fitting))));
+}
+
 QSize RunStrip::sizeHint() const {
-    const double lines = 3 * std::ceil(QFontMetricsF(theme_.font(theme_.textPixels)).height());
-    const double left = std::ceil(QFontMetricsF(theme_.font(theme_.titlePixels, true)).height()) +
-                        std::ceil(QFontMetricsF(theme_.font(theme_.bigPixels, true)).height());
-    return {600, static_cast<int>(std::max(lines, left) + 2 * kPad)};
+    const Arrangement now = arrangement(kMostRows);
+    const int one = rowHeight({theme_.textPixels, theme_.titlePixels, theme_.bigPixels});
+    return {600, std::max(one, static_cast<int>(now.rows) * rowHeight(now.type))};
 }
 
 QSize RunStrip::minimumSizeHint() const {
     return {200, sizeHint().height()};
 }
 
-std::size_t RunStrip::shownCards() const {
-    const auto fit = static_cast<std::size_t>(
-        std::max(1.0, std::floor(width() / (kNarrowestCard * theme_.textPixels))));
-    return std::min(cards_.size(), fit);
+std::size_t RunStrip::hiddenCards() const {
+    const Arrangement now = shownArrangement();
+    const std::size_t slots = now.rows * now.columns;
+    return cards_.size() > slots ? cards_.size() - slots + 1 : 0; // a slot says how many
 }
 
-QRectF RunStrip::cardBox(std::size_t index) const {
+QRectF RunStrip::cardBox(std::size_t slot) const {
+    const Arrangement now = shownArrangement();
     const double wide =
-        std::min(width() / static_cast<double>(std::max<std::size_t>(1, shownCards())),
-                 kWidestCard * theme_.textPixels);
-    return {static_cast<double>(index) * wide, 0.0, wide, static_cast<double>(height())};
+        std::min(width() / static_cast<double>(now.columns), kWidestCard * now.type.text);
+    const double high = height() / static_cast<double>(now.rows);
+    return {static_cast<double>(slot % now.columns) * wide,
+            static_cast<double>(slot / now.columns) * high, wide, high};
+}
+
+void RunStrip::resizeEvent(QResizeEvent* event) {
+    QWidget::resizeEvent(event);
+    if (event->oldSize().width() != event->size().width())
+        updateGeometry(); // another number of rows, perhaps
 }
 
 void RunStrip::text(QPainter& painter, const QRectF& box, int pixels, bool bold,
@@ -130,15 +176,15 @@ void RunStrip::text(QPainter& painter, const QRectF& box, int pixels, bool bold,
 /// Name over the number, facts to their right; in a narrow card the name takes the whole first line
 /// and the network's share is left to the chart.
 void RunStrip::paintCard(QPainter& painter, const Card& card, const QRectF& box) {
-    const double bar = theme_.textPixels * 0.5;
+    const Type type = shownArrangement().type;
+    const double bar = type.text * 0.5;
     painter.fillRect(QRectF(box.left() + kPad, box.top() + kPad, bar, box.height() - 2 * kPad),
                      card.colour);
     const QRectF inside = box.adjusted(kPad + bar + kPad, kPad, -kPad, -kPad);
-    const QFontMetricsF name(theme_.font(theme_.titlePixels, true));
-    const QFontMetricsF small(theme_.font(theme_.textPixels));
+    const QFontMetricsF name(theme_.font(type.title, true));
+    const QFontMetricsF small(theme_.font(type.text));
     const double number =
-        std::ceil(
-            QFontMetricsF(theme_.font(theme_.bigPixels, true)).horizontalAdvance(card.perplexity)) +
+        std::ceil(QFontMetricsF(theme_.font(type.big, true)).horizontalAdvance(card.perplexity)) +
         2.0;
     const double kind = std::ceil(small.horizontalAdvance(card.perplexityKind)) + 2.0;
     const double facts =
@@ -150,12 +196,12 @@ void RunStrip::paintCard(QPainter& painter, const Card& card, const QRectF& box)
     const bool roomy = left + 2 * kPad + facts <= inside.width();
     const double top = inside.top() + name.height();
     text(painter, {inside.left(), inside.top(), roomy ? left : inside.width(), name.height()},
-         theme_.titlePixels, true, theme_.text, card.name);
+         type.title, true, theme_.text, card.name);
     text(painter, {inside.left(), top, std::min(number, inside.width()), inside.bottom() - top},
-         theme_.bigPixels, true, theme_.text, card.perplexity);
+         type.big, true, theme_.text, card.perplexity);
     if (roomy)
-        text(painter, {inside.left() + number + kPad, top, kind, inside.bottom() - top},
-             theme_.textPixels, false, theme_.mutedText, card.perplexityKind);
+        text(painter, {inside.left() + number + kPad, top, kind, inside.bottom() - top}, type.text,
+             false, theme_.mutedText, card.perplexityKind);
     const double x = inside.left() + (roomy ? left : number) + 2 * kPad;
     const QRectF room(x, roomy ? inside.top() : top, std::max(0.0, inside.right() - x),
                       inside.bottom() - (roomy ? inside.top() : top));
@@ -165,10 +211,11 @@ void RunStrip::paintCard(QPainter& painter, const Card& card, const QRectF& box)
 }
 
 void RunStrip::paintFacts(QPainter& painter, const QRectF& room, const QStringList& facts) {
+    const Type type = shownArrangement().type;
     const double line = room.height() / static_cast<double>(facts.size());
     for (qsizetype i = 0; i < facts.size(); ++i)
         text(painter, {room.left(), room.top() + static_cast<double>(i) * line, room.width(), line},
-             theme_.textPixels, false, theme_.text, facts[i]);
+             type.text, false, theme_.text, facts[i]);
 }
 
 void RunStrip::paintEvent(QPaintEvent* /*event*/) {
@@ -176,21 +223,27 @@ void RunStrip::paintEvent(QPaintEvent* /*event*/) {
     painter.setRenderHint(QPainter::Antialiasing);
     painter.fillRect(rect(), theme_.background);
     textBoxes_.clear();
-    const std::size_t shown = shownCards();
-    if (shown == 0)
-        text(painter, QRectF(rect()).adjusted(kPad, kPad, -kPad, -kPad), theme_.titlePixels, false,
+    const Type type = shownArrangement().type;
+    if (cards_.empty())
+        text(painter, QRectF(rect()).adjusted(kPad, kPad, -kPad, -kPad), type.title, false,
              theme_.mutedText, tr("No runs yet: set up an experiment and start it"));
     // The newest runs are the ones that somebody watches.
-    const std::size_t first = cards_.size() - shown;
-    for (std::size_t i = 0; i < shown; ++i)
-        paintCard(painter, cards_[first + i], cardBox(i));
+    const std::size_t hidden = hiddenCards();
+    std::size_t slot = 0;
+    if (hidden > 0)
+        text(painter, cardBox(slot++).adjusted(kPad, kPad, -kPad, -kPad), type.title, false,
+             theme_.mutedText,
+             tr("%n earlier runs: see the table", nullptr, static_cast<int>(hidden)));
+    for (std::size_t i = hidden; i < cards_.size(); ++i)
+        paintCard(painter, cards_[i], cardBox(slot++));
 }
 
 void RunStrip::mousePressEvent(QMouseEvent* event) {
-    const std::size_t shown = shownCards();
-    for (std::size_t i = 0; i < shown; ++i)
-        if (cardBox(i).contains(event->position()))
-            Q_EMIT runClicked(cards_[cards_.size() - shown + i].id);
+    const std::size_t hidden = hiddenCards();
+    const std::size_t first = hidden > 0 ? 1 : 0;
+    for (std::size_t i = hidden; i < cards_.size(); ++i)
+        if (cardBox(first + i - hidden).contains(event->position()))
+            Q_EMIT runClicked(cards_[i].id);
 }
 
 } // namespace gradlab::widgets

@@ -1,7 +1,8 @@
 // SPDX-FileCopyrightText: Gradient Lab contributors
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The strip on top: for each run its colour, name, perplexity in large type, how many times fewer
-// bytes, step time and network share. Scales its type with the theme.
+// bytes, step time and network share. Scales its type with the theme and with the room: more runs
+// make it smaller, then wrap.
 #pragma once
 
 #include "widgets/run_info.h"
@@ -28,6 +29,9 @@ public:
     /// Boxes of all text as it was painted last; for tests.
     [[nodiscard]] const std::vector<QRectF>& textBoxes() const noexcept { return textBoxes_; }
 
+    /// How many runs have no card here because there are too many; said in a card's place.
+    [[nodiscard]] std::size_t hiddenCards() const;
+
     struct Card {
         int id = 0;
         QString name;
@@ -47,10 +51,25 @@ Q_SIGNALS:
 protected:
     void paintEvent(QPaintEvent* event) override;
     void mousePressEvent(QMouseEvent* event) override;
+    void resizeEvent(QResizeEvent* event) override;
 
 private:
-    [[nodiscard]] std::size_t shownCards() const;
-    [[nodiscard]] QRectF cardBox(std::size_t index) const;
+    /// Sizes in pixels.
+    struct Type {
+        int text = 12;
+        int title = 13;
+        int big = 26;
+    };
+    struct Arrangement {
+        Type type;
+        std::size_t rows = 1;
+        std::size_t columns = 1;
+    };
+    /// Of the cards in the width that there is.
+    [[nodiscard]] Arrangement arrangement(std::size_t mostRows) const;
+    [[nodiscard]] Arrangement shownArrangement() const;
+    [[nodiscard]] int rowHeight(const Type& type) const;
+    [[nodiscard]] QRectF cardBox(std::size_t slot) const;
     void paintCard(QPainter& painter, const Card& card, const QRectF& box);
     void paintFacts(QPainter& painter, const QRectF& room, const QStringList& facts);
     void text(QPainter& painter, const QRectF& box, int pixels, bool bold, const QColor& colour,

@@ -16,6 +16,24 @@ QString number(const RunInfo& run, Metric metric, XAxis axis, double x, ValueKin
     return sample ? QString::fromStdString(formatValue(sample->value, kind, 4)) : QString();
 }
 
+/// More than all of it was decoded: values that are scaled up to be right on average, as random-k's
+/// without memory. Then a share would mislead.
+bool isScaledUp(double energy) {
+    constexpr double kRounding = 1.001;
+    return energy > kRounding;
+}
+
+QString energyText(const RunInfo& run, XAxis axis, double x) {
+    const auto sample = run.series->nearest(Metric::EnergyKept, axis, x);
+    if (!sample)
+        return {};
+    if (isScaledUp(sample->value))
+        return SparsityChart::tr("%1× the energy, scaled up")
+            .arg(QString::fromStdString(formatValue(sample->value, ValueKind::Number, 3)));
+    return SparsityChart::tr("%1 of the energy")
+        .arg(QString::fromStdString(formatValue(sample->value, ValueKind::Share, 4)));
+}
+
 } // namespace
 
 SparsityChart::SparsityChart(QWidget* parent)
@@ -32,8 +50,8 @@ SparsityChart::SparsityChart(QWidget* parent)
             const auto share = [&](Metric metric) {
                 return number(run, metric, xAxis(), x, ValueKind::Share);
             };
-            return tr("%1 of the energy, %2 of the elements (asked %3)")
-                .arg(share(Metric::EnergyKept), share(Metric::KeptAchieved),
+            return tr("%1, %2 of the elements (asked %3)")
+                .arg(energyText(run, xAxis(), x), share(Metric::KeptAchieved),
                      share(Metric::KeptAsked));
         });
     });
@@ -50,6 +68,7 @@ void SparsityChart::redraw() {
     std::vector<PlotLine> kept;
     std::vector<PlotLine> waiting;
     QStringList words;
+    bool scaledUp = false;
     for (const RunInfo& run : shownRuns()) {
         PlotLine asked = line(run, Metric::KeptAsked, false, {});
         asked.colour.setAlpha(kAskedAlpha);
@@ -57,15 +76,17 @@ void SparsityChart::redraw() {
         kept.push_back(line(run, Metric::KeptAchieved, false, {}));
         kept.push_back(line(run, Metric::EnergyKept, true, run.name));
         waiting.push_back(line(run, Metric::ResidualNorm, true, run.name));
-        words << tr("%1 %2").arg(run.name,
-                                 number(run, Metric::EnergyKept, xAxis(),
-                                        run.series->now()[static_cast<std::size_t>(xAxis())],
-                                        ValueKind::Share));
+        const double now = run.series->now()[static_cast<std::size_t>(xAxis())];
+        words << tr("%1 %2").arg(run.name, energyText(run, xAxis(), now));
+        const auto energy = run.series->nearest(Metric::EnergyKept, xAxis(), now);
+        scaledUp = scaledUp || (energy && isScaledUp(energy->value));
     }
     applyXAxis(*kept_);
     applyXAxis(*waiting_);
     kept_->setData(std::move(kept), {}, changeMarks());
     waiting_->setData(std::move(waiting), {}, changeMarks());
+    kept_->setTitle(scaledUp ? tr("Energy after decoding (thin: share)")
+                             : tr("Kept energy (thin: share)"));
     kept_->setSummary(tr("Energy kept: %1").arg(words.join(QStringLiteral(", "))));
 }
 

@@ -38,6 +38,11 @@ std::string startLine(const engine::StartRecord& start) {
     return line;
 }
 
+/// A message that goes nowhere (one worker in a ring) saves nothing.
+std::string sentText(double bytesUp, double bytesDense, double bytesMessage) {
+    return bytesUp > 0.0 ? fewerBytes(bytesDense, bytesMessage) : "nothing sent";
+}
+
 } // namespace
 
 RunReport::RunReport(std::vector<std::string> names) {
@@ -56,7 +61,8 @@ std::string RunReport::evaluationLine(const Member& member, const engine::EvalRe
                        eval.split + " perplexity " + paddedLeft(shortNumber(eval.perplexity), 6);
     if (member.step) {
         line += "  loss " + shortNumber(member.step->loss);
-        line += "  " + fewerBytes(member.step->bytesDense, member.step->bytesMessage);
+        line += "  " +
+                sentText(member.step->bytesUp, member.step->bytesDense, member.step->bytesMessage);
     }
     return line + "  simulated " + shortDuration(eval.simulatedS);
 }
@@ -105,7 +111,8 @@ std::string RunReport::progressLine(const engine::RunProgress& progress,
     for (const Member& member : members_) {
         if (!member.step)
             continue;
-        const std::string factor = fewerBytes(member.step->bytesDense, member.step->bytesMessage);
+        const std::string factor =
+            sentText(member.step->bytesUp, member.step->bytesDense, member.step->bytesMessage);
         const std::string perplexity = member.valid ? "perplexity " + shortNumber(*member.valid)
                                                     : "loss " + shortNumber(member.step->loss);
         if (members_.size() > 1) {
@@ -138,7 +145,8 @@ std::string RunReport::table() const {
         const engine::EndRecord& end = *member.end;
         rows.push_back({member.name, std::to_string(end.steps),
                         optionalNumber(end.bestValidPerplexity), optionalNumber(end.testPerplexity),
-                        shortBytes(end.bytesUp), fewerBytes(end.bytesDense, end.bytesMessage),
+                        shortBytes(end.bytesUp),
+                        sentText(end.bytesUp, end.bytesDense, end.bytesMessage),
                         shortDuration(end.simulatedS), shortDuration(end.wallS), end.reason});
     }
     if (rows.size() == 1)

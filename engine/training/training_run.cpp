@@ -164,4 +164,9 @@ std::exception_ptr TrainingRun::error() const {
     return impl_->error;
 }
 
+std::optional<std::size_t> TrainingRun::failedMember() const {
+    const std::lock_guard lock(impl_->mutex);
+    return impl_->failedMember;
+}
+
 } // namespace gradlab::engine

@@ -82,6 +82,8 @@ public:
     [[nodiscard]] RunProgress progress() const;
     /// What made it fail; null otherwise.
     [[nodiscard]] std::exception_ptr error() const;
+    /// Whose loading or step threw it; none if it was nobody's alone (saving, say).
+    [[nodiscard]] std::optional<std::size_t> failedMember() const;
     /// A member's worker processes, for the table; none for threads or while it is loading.
     [[nodiscard]] std::optional<ClusterView> clusterView(std::size_t member) const;
     /// On purpose: see WorkerAction. Does nothing where there are no worker processes.

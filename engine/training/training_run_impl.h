@@ -49,7 +49,10 @@ struct TrainingRun::Impl {
     double loading = 0.0;
     std::vector<Shared> shared;
     std::exception_ptr error;
+    std::optional<std::size_t> failedMember;
     std::condition_variable_any wake; ///< a command came, or the state changed
+
+    std::optional<std::size_t> atWork; ///< the member that loads or steps; of the run's thread
 
     std::stop_source stopSource;
     std::jthread thread;

@@ -26,8 +26,10 @@ void TrainingRun::Impl::setState(RunState next) {
 
 void TrainingRun::Impl::note(std::exception_ptr what) {
     const std::lock_guard lock(mutex);
-    if (error == nullptr)
-        error = std::move(what);
+    if (error != nullptr)
+        return;
+    error = std::move(what);
+    failedMember = atWork;
 }
 
 bool TrainingRun::Impl::allEnded() const {
@@ -57,6 +59,7 @@ void TrainingRun::Impl::main() {
 
 void TrainingRun::Impl::load() {
     for (std::size_t index = 0; index < lanes.size(); ++index) {
+        atWork = index;
         Lane& lane = lanes[index];
         const auto progress = [&, index](double part) {
             const std::lock_guard lock(mutex);
@@ -73,6 +76,7 @@ void TrainingRun::Impl::load() {
         shared[index].progress = lane.trainer->progress();
         shared[index].cluster = lane.trainer->cluster();
     }
+    atWork.reset();
 }
 
 void TrainingRun::Impl::loop() {
@@ -130,6 +134,7 @@ bool TrainingRun::Impl::round() {
             return false;
         if (lanes[index].ended)
             continue;
+        atWork = index;
         try {
             applyChanges(index);
             advance(index);
@@ -142,6 +147,7 @@ bool TrainingRun::Impl::round() {
             endMember(index);
         }
     }
+    atWork.reset();
     return true;
 }
 

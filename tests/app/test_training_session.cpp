@@ -194,6 +194,20 @@ private Q_SLOTS:
         QCOMPARE(w.session.exitCode(), 0);
     }
 
+    void failureInARaceNamesTheRun() {
+        Watched w;
+        auto race = tests::smallRace(400);
+        race[1].training.lr = 1e6; // each update multiplies the weights by a million
+        race[1].training.weightDecay = 1.0;
+        (void)w.session.prepare({race, {}, {}});
+        w.session.start();
+        QTRY_VERIFY_WITH_TIMEOUT(w.session.state() == RunState::Failed, 60000);
+        QCOMPARE(w.errors.size(), 1);
+        QVERIFY2(w.errors.front().startsWith(QString::fromStdString(race[1].name) + ": "),
+                 qPrintable(w.errors.front()));
+        QCOMPARE(w.session.exitCode(), 5);
+    }
+
     void diesAtOnceMidRun() {
         auto w = std::make_unique<Watched>();
         (void)w->session.prepare({tests::smallRace(), {}, {}});

@@ -68,6 +68,18 @@ private Q_SLOTS:
         }
     }
 
+    // One worker in a ring has nobody to send its message to.
+    void nothingSentSavesNothing() {
+        RunReport report({"Alone"});
+        (void)report.take(0, sampleStart());
+        engine::EndRecord end = sampleEnd(60);
+        end.bytesUp = 0.0;
+        (void)report.take(0, end);
+        const QString table = QString::fromStdString(report.table());
+        QVERIFY2(table.contains("0 B  nothing sent"), qPrintable(table));
+        QVERIFY(!table.contains("fewer"));
+    }
+
     void raceNamesItsMembers() {
         RunReport report({"Dense", "Top-k 1 %"});
         QVERIFY(!report.take(0, sampleStart()).empty());

@@ -101,6 +101,7 @@ private:
         record.ratio = kind.kept;
         record.density = kind.kept * (1.0 - 0.002 * std::abs(noise));
         record.bytesMessage = kind.bytes * (1.0 + 0.05 * noise);
+        record.bytesUp = record.bytesMessage;
         record.bytesDense = 345000.0;
         record.energyKept = std::min(1.0, kind.energy * (1.0 + noise));
         record.residualNorm =

@@ -234,6 +234,7 @@ void TestSeriesStore::runSeriesAddsUpBytes() {
         StepRecord record;
         record.step = i;
         record.bytesMessage = 100.0;
+        record.bytesUp = 100.0;
         record.bytesDense = 6800.0;
         record.loss = 2.0;
         record.cpu.forward = 0.25;

@@ -244,13 +244,13 @@ private slots:
             source.source = path;
             return QString::fromStdString(errorOf(source));
         };
-        QVERIFY(complaint(folder.path("none")).contains("none: No such file"));
+        QVERIFY(complaint(folder.path("none")).contains("none; check the path"));
         QVERIFY(complaint(folder.write("empty", "")).contains("the file is empty"));
         QVERIFY(complaint(folder.write("blank", " \n\t\n")).contains("the file is empty"));
         QVERIFY(complaint(folder.path("")).contains("no train split"));
         QVERIFY(complaint("/dev/zero").contains("not a regular file"));
         const QString zero = complaint(folder.write("binary", "a\nb\0c\n"s));
-        QVERIFY2(zero.contains("binary line 2 (byte 3) holds a NUL byte"), qPrintable(zero));
+        QVERIFY2(zero.contains("binary line 2 (byte 3); "), qPrintable(zero));
         CorpusSource source;
         source.source = folder.write("good", numberedLines(50));
         source.valid = folder.path("");

@@ -103,10 +103,13 @@ private Q_SLOTS:
 
     void fullDisk() {
         const CliFolder folder;
+        // By a link: not everybody may make files in /dev.
+        if (!QFile::link("/dev/full", folder.path("full.jsonl")) || !folder.has("full.jsonl"))
+            QSKIP("no /dev/full here");
         for (const char* transport : {"threads", "zmq"}) {
             const CliResult result =
                 folder.run(tinyRun(20) +
-                           QStringList{"--log", "/dev/full", "--transport", transport, "--quiet"});
+                           QStringList{"--log", "full.jsonl", "--transport", transport, "--quiet"});
             QCOMPARE(result.exitCode, 3);
             QVERIFY2(isOneLine(result.error) && result.error.contains("cannot write"),
                      qPrintable(result.error));

@@ -3,7 +3,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """How much of the communication that could hide behind computing does hide?
 
-usage: overlap.py [--program build/release/bin/gradlab-cli] [--hidden 300] [--vocabulary 10000] [--batch 64] [--steps 4]
+usage: overlap.py [--program build/release/bin/gradlab-cli] [--hidden 300] [--vocabulary 10000] [--batch 256] [--steps 4]
                   [--corpus builtin:kjv]
 
 Trains with 2 worker processes over an emulated link of 100 Mbit/s (server topology), tied and untied, none and top-k
@@ -30,7 +30,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--program", default="build/release/bin/gradlab-cli")
     parser.add_argument("--corpus", default="builtin:kjv")
-    for name, default in (("hidden", 300), ("vocabulary", 10000), ("batch", 64), ("steps", 4)):
+    for name, default in (("hidden", 300), ("vocabulary", 10000), ("batch", 256), ("steps", 4)):
         parser.add_argument("--" + name, type=int, default=default)
     args = parser.parse_args()
     wrong = 0

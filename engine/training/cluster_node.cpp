@@ -4,19 +4,17 @@
 
 #include "engine/core/errors.h"
 #include "engine/training/experiment_schema.h"
-#include "engine/training/local_workers.h"
 #include "engine/training/node_snapshot.h"
 #include "engine/training/training_rules.h"
+#include "engine/training/worker_accounting.h"
 
+#include <algorithm>
 #include <atomic>
-#include <chrono>
 #include <utility>
 
 namespace gradlab::engine {
 
 namespace {
-
-using Clock = std::chrono::steady_clock;
 
 template <class T>
 class ClusterNodeImpl final : public ClusterNode {
@@ -104,23 +102,11 @@ void ClusterNodeImpl<T>::step(std::uint64_t step, std::stop_token stop) {
 
 template <class T>
 void ClusterNodeImpl<T>::commitAndUpdate(double meanNorm, const WorkerStep& now) {
-    const auto begin = Clock::now();
-    const double cpu = threadCpuSeconds();
-    static_cast<void>(arena_.takeHelpersCpu());
-    arena_.execute([&] { worker_.commit(); });
-    const auto committed = Clock::now();
-    const double commitCpu = threadCpuSeconds() - cpu + arena_.takeHelpersCpu();
-    worker_.timer().addWall(Phase::Compress,
-                            std::chrono::duration<double>(committed - begin).count());
-    worker_.timer().addCpu(Phase::Compress, commitCpu);
-    const double cpuBefore = threadCpuSeconds();
-    SgdOutcome sgd;
-    arena_.execute([&] { sgd = replica_.update(meanNorm, sgdSettings(experiment_)); });
-    const double updateCpu = threadCpuSeconds() - cpuBefore + arena_.takeHelpersCpu();
+    const double commitCpu = commitTimed(worker_, arena_);
+    const ReplicaUpdate update = updateTimed(replica_, arena_, meanNorm, sgdSettings(experiment_));
     fillAccount(account_, worker_, now.position.epoch, commitCpu, now.overlap);
-    account_.sgd = sgd;
-    account_.addReplicaTimes(
-        outcome_, std::chrono::duration<double>(Clock::now() - committed).count(), updateCpu);
+    account_.sgd = update.sgd;
+    account_.addReplicaTimes(outcome_, update.wallS, update.cpuS);
 }
 
 template <class T>

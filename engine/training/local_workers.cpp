@@ -5,22 +5,11 @@
 #include "engine/core/errors.h"
 #include "engine/training/training_rules.h"
 
-#include <chrono>
 #include <exception>
 #include <stop_token>
 #include <utility>
 
 namespace gradlab::engine {
-
-namespace {
-
-using Clock = std::chrono::steady_clock;
-
-double since(Clock::time_point begin) {
-    return std::chrono::duration<double>(Clock::now() - begin).count();
-}
-
-} // namespace
 
 template <class T>
 LocalWorkers<T>::LocalWorkers(const Experiment& experiment, const Corpus& corpus, MessagePlan plan,
@@ -51,7 +40,6 @@ ExchangeSetup LocalWorkers<T>::setup(const Experiment& experiment) const {
 template <class T>
 double LocalWorkers<T>::exchange(const WorkerStep& step, const std::stop_token& stop) {
     double norm = 0.0;
-    epoch_ = step.position.epoch;
     try {
         norm = computeAndExchange(step, stop);
     } catch (...) {
@@ -62,7 +50,7 @@ double LocalWorkers<T>::exchange(const WorkerStep& step, const std::stop_token& 
     }
     commit();
     for (std::size_t i = 0; i < workers_.size(); ++i)
-        fillAccount(accounts_[i], *workers_[i], epoch_, commitCpu_[i], step.overlap);
+        fillAccount(accounts_[i], *workers_[i], step.position.epoch, commitCpu_[i], step.overlap);
     return norm;
 }
 
@@ -107,34 +95,9 @@ double LocalWorkers<T>::computeAndExchange(const WorkerStep& step, const std::st
 template <class T>
 void LocalWorkers<T>::commit() {
     team_.run([&](std::size_t index, ComputeArena& arena, double turn) {
-        const auto begin = Clock::now();
-        const double cpu = threadCpuSeconds();
-        PhaseTimer& timer = workers_[index]->timer();
-        arena.execute([&] { workers_[index]->commit(); });
-        commitCpu_[index] = threadCpuSeconds() - cpu + arena.takeHelpersCpu();
-        timer.addWall(Phase::Turn, turn);
-        timer.addWall(Phase::Compress, since(begin));
-        timer.addCpu(Phase::Compress, commitCpu_[index]);
+        workers_[index]->timer().addWall(Phase::Turn, turn);
+        commitCpu_[index] = commitTimed(*workers_[index], arena);
     });
-}
-
-template <class T>
-void fillAccount(WorkerAccount& account, Worker<T>& worker, std::uint64_t epoch, double commitCpu,
-                 bool overlap) {
-    const WorkerResult& result = worker.result();
-    account.rank = worker.rank();
-    account.loss = result.loss;
-    account.ratio = worker.compressor().effectiveRatio(epoch);
-    account.bytesMessage = result.bytesMessage;
-    account.stats = result.stats;
-    account.parts = result.parts;
-    account.cpuAtHandOver = result.cpuAtHandOver;
-    account.commitCpu = commitCpu;
-    account.t = worker.timer().wall();
-    account.cpu = worker.timer().cpu();
-    if (!overlap && !account.parts.empty())
-        account.parts = {{account.cpuAtHandOver, static_cast<double>(account.bytesMessage),
-                          account.parts.back().wallS}};
 }
 
 template <class T>
@@ -172,7 +135,5 @@ void LocalWorkers<T>::setStates(std::vector<WorkerState<T>> states, const std::s
 
 template class LocalWorkers<float>;
 template class LocalWorkers<double>;
-template void fillAccount(WorkerAccount&, Worker<float>&, std::uint64_t, double, bool);
-template void fillAccount(WorkerAccount&, Worker<double>&, std::uint64_t, double, bool);
 
 } // namespace gradlab::engine

@@ -46,14 +46,8 @@ private:
     ExchangeOutcome outcome_;
     std::vector<WorkerAccount> accounts_;
     std::vector<double> commitCpu_;
-    std::uint64_t epoch_ = 0;
     WorkerTeam team_; ///< last: its threads use everything above
 };
-
-/// Everything but what the exchange and the replica's update add.
-template <class T>
-void fillAccount(WorkerAccount& account, Worker<T>& worker, std::uint64_t epoch, double commitCpu,
-                 bool overlap);
 
 extern template class LocalWorkers<float>;
 extern template class LocalWorkers<double>;

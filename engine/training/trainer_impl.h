@@ -42,7 +42,6 @@ private:
 
     // One step (trainer_step.cpp)
     void step(const std::stop_token& stop);
-    [[nodiscard]] ReplicaUpdate updateReplica(double meanNorm);
     void accountStep(const WorkerStep& step, std::vector<WorkerAccount>& accounts,
                      const SgdOutcome& sgd);
     [[nodiscard]] StepInputs stepInputs(const WorkerStep& step, const SgdOutcome& sgd) const;

@@ -30,23 +30,12 @@ void TrainerImpl<T>::step(const std::stop_token& stop) {
     // From here on the step is committed: nothing below may give it up.
     ReplicaUpdate update;
     if (workers_->replicaFollows())
-        update = updateReplica(meanNorm);
+        update = updateTimed(replica_, arena_, meanNorm, sgdSettings(experiment_));
     std::vector<WorkerAccount>& accounts = workers_->collect(update);
     totals_.wallS += since(begin);
     accountStep(now, accounts,
                 workers_->replicaFollows() || accounts.empty() ? update.sgd : accounts.front().sgd);
     writeClusterEvents();
-}
-
-template <class T>
-ReplicaUpdate TrainerImpl<T>::updateReplica(double meanNorm) {
-    const auto begin = Clock::now();
-    const double cpu = threadCpuSeconds();
-    ReplicaUpdate update;
-    arena_.execute([&] { update.sgd = replica_.update(meanNorm, sgdSettings(experiment_)); });
-    update.cpuS = threadCpuSeconds() - cpu + arena_.takeHelpersCpu();
-    update.wallS = since(begin);
-    return update;
 }
 
 template <class T>

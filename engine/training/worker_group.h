@@ -6,9 +6,7 @@
 
 #include "engine/training/cluster_coordinator.h"
 #include "engine/training/experiment.h"
-#include "engine/training/replica.h"
-#include "engine/training/step_accounting.h"
-#include "engine/training/worker.h"
+#include "engine/training/worker_accounting.h"
 
 #include <cstdint>
 #include <stop_token>
@@ -16,13 +14,6 @@
 #include <vector>
 
 namespace gradlab::engine {
-
-/// What the trainer's own update did and cost.
-struct ReplicaUpdate {
-    SgdOutcome sgd;
-    double wallS = 0.0;
-    double cpuS = 0.0;
-};
 
 /// Driven by the run's thread. boundary() → exchange() → the trainer's update → collect().
 template <class T>

@@ -10,15 +10,6 @@
 
 using namespace gradlab::tests;
 
-namespace {
-
-/// One line on stderr that names the program.
-bool isOneLine(const QString& error) {
-    return error.startsWith("gradlab-cli: ") && error.count('\n') == 1 && error.endsWith('\n');
-}
-
-} // namespace
-
 class TestCliRunFolder : public QObject {
     Q_OBJECT
 
@@ -33,7 +24,7 @@ private Q_SLOTS:
         const QByteArray before = folder.read("run/checkpoints/step-20.safetensors");
         const CliResult second = folder.run({"train", "--resume", "run", "--steps", "40"});
         QCOMPARE(second.exitCode, 3);
-        QVERIFY2(isOneLine(second.error), qPrintable(second.error));
+        QVERIFY2(isErrorLine(second.error), qPrintable(second.error));
         QVERIFY2(second.error.contains("another program writes this run"),
                  qPrintable(second.error));
         QVERIFY(folder.read("run/checkpoints/step-20.safetensors") == before);
@@ -69,7 +60,7 @@ private Q_SLOTS:
             const QByteArray log = folder.read("run/metrics.jsonl");
             const CliResult result = folder.run({"train", "--resume", "run", "--steps", "40"});
             QCOMPARE(result.exitCode, 3);
-            QVERIFY2(isOneLine(result.error) && result.error.contains("damaged"),
+            QVERIFY2(isErrorLine(result.error) && result.error.contains("damaged"),
                      qPrintable(result.error));
             QVERIFY(folder.read("run/metrics.jsonl") == log);
         }
@@ -87,7 +78,7 @@ private Q_SLOTS:
                      folder.read("other/checkpoints/step-20.safetensors"));
         const CliResult result = folder.run({"train", "--resume", "run", "--steps", "700"});
         QCOMPARE(result.exitCode, 3);
-        QVERIFY2(isOneLine(result.error) && result.error.contains("training.seed 7"),
+        QVERIFY2(isErrorLine(result.error) && result.error.contains("training.seed 7"),
                  qPrintable(result.error));
     }
 
@@ -111,7 +102,7 @@ private Q_SLOTS:
                 folder.run(tinyRun(20) +
                            QStringList{"--log", "full.jsonl", "--transport", transport, "--quiet"});
             QCOMPARE(result.exitCode, 3);
-            QVERIFY2(isOneLine(result.error) && result.error.contains("cannot write"),
+            QVERIFY2(isErrorLine(result.error) && result.error.contains("cannot write"),
                      qPrintable(result.error));
         }
     }
@@ -128,7 +119,7 @@ private Q_SLOTS:
         const CliFolder folder;
         const CliResult result = folder.run(options);
         QCOMPARE(result.exitCode, 2);
-        QVERIFY2(isOneLine(result.error) && result.error.contains("is empty"),
+        QVERIFY2(isErrorLine(result.error) && result.error.contains("is empty"),
                  qPrintable(result.error));
         QVERIFY(folder.entries().isEmpty());
     }

@@ -22,6 +22,12 @@ struct CliResult {
     QString error;
 };
 
+/// The form of every error: one line that names the program, what is wrong, and what to do.
+inline bool isErrorLine(const QString& error) {
+    return error.startsWith("gradlab-cli: ") && error.count('\n') == 1 && error.endsWith('\n') &&
+           error.contains("; ");
+}
+
 class CliFolder {
 public:
     [[nodiscard]] QString path(const QString& name) const { return folder_.filePath(name); }

@@ -10,6 +10,8 @@
 #include <QStringList>
 #include <QTest>
 
+#include <cstdio>
+
 using namespace gradlab;
 using namespace gradlab::tests;
 
@@ -197,6 +199,8 @@ private Q_SLOTS:
         const Findings findings(run);
         summary.redone += run.redid() ? 1 : 0;
         summary.longestStepS = std::max(summary.longestStepS, run.longestStepS());
+        if (!findings.isEmpty()) // whole: QVERIFY2 cuts long texts
+            std::fprintf(stderr, "%s\n", qPrintable(findings.text()));
         QVERIFY2(findings.isEmpty(), qPrintable(findings.text()));
         ++summary.passed;
     }

@@ -1,138 +1,18 @@
 // SPDX-FileCopyrightText: Gradient Lab contributors
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Structure of what is drawn: nothing overlaps, nothing is cut, nothing is blank, series stay
-// bounded. With GRADLAB_PICTURES set to a folder the pictures are kept there.
+// Structure of what the charts of runs draw: nothing overlaps, nothing is cut, nothing is blank,
+// series stay bounded.
 #include "tests/support/qt_warnings.h"
+#include "tests/widgets/chart_pictures.h"
 #include "tests/widgets/synthetic_runs.h"
-#include "widgets/perplexity_chart.h"
-#include "widgets/run_strip.h"
-#include "widgets/sparsity_chart.h"
 #include "widgets/stacked_bars.h"
-#include "widgets/time_chart.h"
-#include "widgets/traffic_chart.h"
 
-#include <QDir>
-#include <QGridLayout>
-#include <QSet>
 #include <QStandardPaths>
 #include <QTest>
 
 #include <algorithm>
-#include <cmath>
-#include <limits>
-#include <random>
 
-using namespace gradlab::widgets;
-using gradlab::tests::QtWarnings;
-using gradlab::tests::SyntheticRace;
-
-namespace {
-
-constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
-
-/// Strip on top, perplexity left, the others stacked on the right: as the window has them.
-class Board : public QWidget {
-public:
-    Board() {
-        auto* grid = new QGridLayout(this);
-        grid->addWidget(&strip, 0, 0, 1, 2);
-        grid->addWidget(&perplexity, 1, 0, 3, 1);
-        grid->addWidget(&traffic, 1, 1);
-        grid->addWidget(&time, 2, 1);
-        grid->addWidget(&sparsity, 3, 1);
-        grid->setColumnStretch(0, 3);
-        grid->setColumnStretch(1, 2);
-        for (int row = 1; row < 4; ++row)
-            grid->setRowStretch(row, 1);
-    }
-    [[nodiscard]] QList<RunChart*> charts() { return {&perplexity, &traffic, &time, &sparsity}; }
-    void show(const RunList& runs, const Theme& theme, XAxis axis) {
-        setPalette(themePalette(theme.dark));
-        strip.setTheme(theme);
-        strip.setRuns(runs);
-        for (RunChart* chart : charts()) {
-            chart->setTheme(theme);
-            chart->setXAxis(axis);
-            chart->setRuns(runs);
-        }
-        QWidget::show();
-        strip.refresh();
-        for (RunChart* chart : charts())
-            chart->refresh();
-    }
-
-    RunStrip strip;
-    PerplexityChart perplexity;
-    TrafficChart traffic;
-    TimeChart time;
-    SparsityChart sparsity;
-};
-
-struct NamedBox {
-    QString text;
-    QRectF box;
-};
-
-std::vector<NamedBox> textOf(const PlotLayout& layout) {
-    std::vector<NamedBox> boxes{{layout.title.text, layout.title.box},
-                                {layout.xTitle.text, layout.xTitle.box}};
-    for (const auto* labels : {&layout.lineLabels, &layout.referenceLabels, &layout.eventLabels})
-        for (const PlotLabel& label : *labels)
-            boxes.push_back({label.text, label.box});
-    for (const auto* ticks : {&layout.xTicks, &layout.yTicks})
-        for (const PlotTick& tick : *ticks)
-            boxes.push_back({tick.text, tick.box});
-    std::erase_if(boxes, [](const NamedBox& box) { return box.text.isEmpty(); });
-    return boxes;
-}
-
-/// Empty if all is well, else what overlaps or leaves the picture.
-QByteArray faults(const std::vector<NamedBox>& boxes, const QSizeF& size) {
-    const QRectF picture(QPointF(-0.5, -0.5), size + QSizeF(1.0, 1.0));
-    for (std::size_t i = 0; i < boxes.size(); ++i) {
-        if (!picture.contains(boxes[i].box))
-            return "cut: " + boxes[i].text.toUtf8();
-        for (std::size_t j = i + 1; j < boxes.size(); ++j)
-            if (boxes[i].box.adjusted(0, 1, 0, -1).intersects(boxes[j].box.adjusted(0, 1, 0, -1)))
-                return "overlap: " + boxes[i].text.toUtf8() + " / " + boxes[j].text.toUtf8();
-    }
-    return {};
-}
-
-void keepPicture(QWidget& widget, const QString& name) {
-    const QString folder = qEnvironmentVariable("GRADLAB_PICTURES");
-    if (folder.isEmpty())
-        return;
-    QVERIFY(QDir().mkpath(folder));
-    QVERIFY(widget.grab().save(QDir(folder).filePath(name + QStringLiteral(".png"))));
-}
-
-int coloursIn(const QImage& image) {
-    QSet<QRgb> seen;
-    for (int y = 0; y < image.height(); y += 2)
-        for (int x = 0; x < image.width(); x += 2)
-            seen.insert(image.pixel(x, y));
-    return static_cast<int>(seen.size());
-}
-
-bool hasColour(const QImage& image, const QColor& colour) {
-    for (int y = 0; y < image.height(); ++y)
-        for (int x = 0; x < image.width(); ++x)
-            if (image.pixelColor(x, y) == colour)
-                return true;
-    return false;
-}
-
-PlotLine lineOf(std::vector<PlotPoint> points) {
-    return {.label = QStringLiteral("line"),
-            .colour = QColor(0x0072b2),
-            .thick = true,
-            .markers = false,
-            .points = std::move(points),
-            .nonFinite = {}};
-}
-
-} // namespace
+using namespace gradlab::tests;
 
 class TestCharts : public QObject {
     Q_OBJECT
@@ -140,7 +20,6 @@ class TestCharts : public QObject {
 private Q_SLOTS:
     void initTestCase();
     void cleanup();
-    void spreadKeepsLabelsApart();
     void boardHasNoFaults_data();
     void boardHasNoFaults();
     void oneChangeOfAllRunsIsMarkedOnce();
@@ -149,16 +28,10 @@ private Q_SLOTS:
     void pointsAreFewerWithManyRuns();
     void invisibleChartsDoNothing();
     void unchangedChartsDoNothing();
+    void emptyBoardDraws();
     void hiddenRunsAreNotDrawn();
-    void badValuesOnALogAxis();
-    void emptyPlotDraws();
-    void offScaleValuesAreMarked();
-    void gapsAreNotJoined();
-    void narrowLogRangeHasLabels();
     void hoverReadsLoggedValues();
     void xAxisCycles();
-    void stripSaysFewerBytes();
-    void stripShowsTheNewestOfMany();
     void barsKeepTheirTextApart();
     void networkHereIsNotTheTurn();
     void presentationIsLarge();
@@ -173,24 +46,6 @@ void TestCharts::initTestCase() {
 void TestCharts::cleanup() {
     const QByteArray warnings = QtWarnings::take();
     QVERIFY2(warnings.isEmpty(), warnings);
-}
-
-void TestCharts::spreadKeepsLabelsApart() {
-    std::mt19937_64 random(7);
-    for (int round = 0; round < 500; ++round) {
-        const auto count = static_cast<std::size_t>(1 + random() % 12);
-        std::vector<double> wanted;
-        for (std::size_t i = 0; i < count; ++i)
-            wanted.push_back(static_cast<double>(random() % 300) - 50.0);
-        std::sort(wanted.begin(), wanted.end());
-        const std::vector<double> centres = spread(wanted, 15.0, 0.0, 190.0);
-        QCOMPARE(centres.size(), count);
-        for (std::size_t i = 0; i < count; ++i) {
-            QVERIFY(centres[i] >= 7.5 - 1e-9 && centres[i] <= 182.5 + 1e-9);
-            QVERIFY(i == 0 || centres[i] - centres[i - 1] >= 15.0 - 1e-9);
-        }
-    }
-    QVERIFY((spread({50.0, 120.0}, 15.0, 0.0, 190.0) == std::vector<double>{50.0, 120.0}));
 }
 
 void TestCharts::boardHasNoFaults_data() {
@@ -338,6 +193,13 @@ void TestCharts::unchangedChartsDoNothing() {
     QVERIFY(chart.refresh());
 }
 
+void TestCharts::emptyBoardDraws() {
+    Board board;
+    board.show({}, Theme::make(true, false), XAxis::Bytes);
+    QVERIFY(!board.grab().isNull());
+    keepPicture(board, QStringLiteral("board-empty"));
+}
+
 void TestCharts::hiddenRunsAreNotDrawn() {
     SyntheticRace race(3);
     race.advance(100);
@@ -348,84 +210,6 @@ void TestCharts::hiddenRunsAreNotDrawn() {
     board.show(runs, Theme::make(false, false), XAxis::Step);
     QVERIFY(!hasColour(board.grab().toImage(), Theme::make(false, false).runColour(2)));
     QCOMPARE(board.strip.cards().size(), std::size_t{2});
-}
-
-void TestCharts::badValuesOnALogAxis() {
-    PlotWidget plot;
-    plot.resize(400, 300);
-    plot.setYAxis(ValueKind::Number, true);
-    constexpr double kInfinity = std::numeric_limits<double>::infinity();
-    PlotLine line = lineOf({{0, 5}, {1, 0}, {2, -3}, {3, kNaN}, {4, 20}, {5, kInfinity}, {6, 10}});
-    line.nonFinite = {{3, NonFiniteMark::Kind::NotANumber},
-                      {5, NonFiniteMark::Kind::PositiveInfinity}};
-    plot.setData({line}, {}, {});
-    const PlotLayout layout = plot.layoutNow();
-    QVERIFY(layout.ranges.y.from > 3.0 && layout.ranges.y.to < 30.0);
-    QCOMPARE(layout.borderMarks.size(), std::size_t{4}); // 0, −3, NaN, infinity
-    plot.setData({lineOf({{0, kNaN}, {1, -1}, {2, 0}})}, {}, {});
-    QVERIFY(std::isfinite(plot.layoutNow().ranges.y.to));
-    plot.setXAxis(QStringLiteral("x"), ValueKind::Bytes, true);
-    QVERIFY(!plot.grab().isNull());
-}
-
-void TestCharts::emptyPlotDraws() {
-    for (const bool log : {false, true}) {
-        PlotWidget plot;
-        plot.setXAxis(QStringLiteral("x"), ValueKind::Seconds, log);
-        plot.setYAxis(ValueKind::Bytes, log);
-        QVERIFY(!plot.grab().isNull());
-        plot.setData({lineOf({})}, {}, {});
-        plot.setData({lineOf({{3, 3}})}, {}, {});
-        plot.resize(20, 20);
-        QVERIFY(!plot.grab().isNull());
-    }
-    Board board;
-    board.show({}, Theme::make(true, false), XAxis::Bytes);
-    keepPicture(board, QStringLiteral("board-empty"));
-}
-
-void TestCharts::offScaleValuesAreMarked() {
-    PlotWidget plot;
-    plot.resize(400, 300);
-    plot.setYAxis(ValueKind::Number, true);
-    plot.setYLimits(AxisRange{1.0, 100.0});
-    plot.setData({lineOf({{0, 10}, {1, 1e9}, {2, 12}, {3, 50}})}, {}, {});
-    const PlotLayout layout = plot.layoutNow();
-    QVERIFY(layout.ranges.y.to <= 100.0);
-    QCOMPARE(layout.borderMarks.size(), std::size_t{1});
-    QVERIFY(layout.borderMarks[0].kind == BorderMark::Kind::Above);
-    QVERIFY(std::abs(layout.borderMarks[0].tip.x() - layout.mapX(1)) < 1e-9);
-}
-
-void TestCharts::gapsAreNotJoined() {
-    PlotWidget plot;
-    plot.resize(400, 300);
-    PlotLine line = lineOf({{0, 1}, {1, 1}, {2, kNaN}, {3, 1}, {4, 1}});
-    plot.setYLimits(AxisRange{0.0, 2.0});
-    plot.setData({line}, {}, {});
-    const PlotLayout layout = plot.layoutNow();
-    const QImage picture = plot.grab().toImage();
-    const auto isLine = [&](double x) {
-        const QColor at = picture.pixelColor(static_cast<int>(layout.mapX(x)),
-                                             static_cast<int>(layout.mapY(1.0)));
-        return at == line.colour;
-    };
-    QVERIFY(isLine(0.5) && isLine(3.5));
-    QVERIFY(!isLine(1.5) && !isLine(2.5));
-}
-
-void TestCharts::narrowLogRangeHasLabels() {
-    PlotWidget plot;
-    plot.resize(400, 300);
-    plot.setYAxis(ValueKind::Number, true);
-    plot.setData({lineOf({{0, 35}, {1, 12}})}, {}, {});
-    const PlotLayout layout = plot.layoutNow();
-    const auto labelled = std::count_if(layout.yTicks.begin(), layout.yTicks.end(),
-                                        [](const PlotTick& tick) { return !tick.text.isEmpty(); });
-    QVERIFY(labelled >= 3);
-    for (const PlotTick& tick : layout.yTicks)
-        QVERIFY(tick.position >= layout.plot.top() - 1 &&
-                tick.position <= layout.plot.bottom() + 1);
 }
 
 void TestCharts::hoverReadsLoggedValues() {
@@ -460,32 +244,6 @@ void TestCharts::xAxisCycles() {
     QVERIFY(axis == XAxis::Step);
 }
 
-void TestCharts::stripSaysFewerBytes() {
-    SyntheticRace race(3);
-    race.advance(60);
-    RunStrip strip;
-    strip.setRuns(race.runs());
-    QCOMPARE(strip.cards().size(), std::size_t{3});
-    QCOMPARE(strip.cards()[0].bytes, QStringLiteral("dense messages"));
-    QCOMPARE(strip.cards()[1].bytes, QStringLiteral("67.7× fewer bytes"));
-    QCOMPARE(strip.cards()[0].network, QStringLiteral("96 % network"));
-    QCOMPARE(strip.cards()[1].perplexityKind, QStringLiteral("valid"));
-}
-
-void TestCharts::stripShowsTheNewestOfMany() {
-    SyntheticRace race(8);
-    race.advance(60);
-    RunStrip strip;
-    strip.resize(600, strip.sizeHint().height());
-    strip.setRuns(race.runs());
-    QVERIFY(!strip.grab().isNull());
-    std::vector<NamedBox> boxes;
-    for (const QRectF& box : strip.textBoxes())
-        boxes.push_back({QStringLiteral("strip"), box});
-    const QByteArray fault = faults(boxes, strip.size());
-    QVERIFY2(fault.isEmpty(), fault);
-}
-
 void TestCharts::barsKeepTheirTextApart() {
     for (const int runs : {1, 3, 8})
         for (const QSize& size : {QSize(400, 180), QSize(520, 200), QSize(760, 300)})
@@ -500,11 +258,8 @@ void TestCharts::barsKeepTheirTextApart() {
                 const QImage picture = chart.grab().toImage();
                 QVERIFY(hasColour(picture, Theme::make(false, false).network));
                 const auto* bars = chart.findChild<StackedBars*>();
-                std::vector<NamedBox> boxes;
-                for (const QRectF& box : bars->textBoxes())
-                    boxes.push_back({QString::number(boxes.size()), box});
-                QVERIFY(boxes.size() >= 4);
-                const QByteArray fault = faults(boxes, bars->size());
+                QVERIFY(bars->textBoxes().size() >= 4);
+                const QByteArray fault = faults(bars->textBoxes(), bars->size());
                 QVERIFY2(fault.isEmpty(), fault);
             }
 }

@@ -1,6 +1,8 @@
 // SPDX-FileCopyrightText: Gradient Lab contributors
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The strip in little room, and what strip and charts say of runs that are not as the others.
+#include "tests/support/qt_warnings.h"
+#include "tests/widgets/chart_pictures.h"
 #include "tests/widgets/synthetic_runs.h"
 #include "widgets/plot_widget.h"
 #include "widgets/run_strip.h"
@@ -11,7 +13,6 @@
 #include <QTest>
 
 using namespace gradlab;
-using namespace gradlab::widgets;
 using namespace gradlab::tests;
 
 namespace {
@@ -24,27 +25,15 @@ RunInfo infoOf(const QString& name, const RunSeries& series) {
     return info;
 }
 
-/// Empty if all texts are inside and apart.
-QByteArray faultOf(const RunStrip& strip) {
-    const QRectF picture = QRectF(strip.rect()).adjusted(-0.5, -0.5, 0.5, 0.5);
-    const std::vector<QRectF>& boxes = strip.textBoxes();
-    for (std::size_t i = 0; i < boxes.size(); ++i) {
-        if (!picture.contains(boxes[i]))
-            return "cut: " + QByteArray::number(qulonglong(i));
-        for (std::size_t j = i + 1; j < boxes.size(); ++j)
-            if (boxes[i].adjusted(0, 1, 0, -1).intersects(boxes[j].adjusted(0, 1, 0, -1)))
-                return "overlap: " + QByteArray::number(qulonglong(i)) + " / " +
-                       QByteArray::number(qulonglong(j));
-    }
-    return {};
-}
-
 } // namespace
 
 class TestRunStrip : public QObject {
     Q_OBJECT
 
 private Q_SLOTS:
+    void initTestCase() { QtWarnings::install(); }
+    void cleanup() { QCOMPARE(QtWarnings::take(), QByteArray()); }
+
     void everyRunIsShown_data() {
         QTest::addColumn<int>("runs");
         QTest::addColumn<int>("width");
@@ -69,7 +58,7 @@ private Q_SLOTS:
         QCOMPARE(strip.hiddenCards(), std::size_t{0});
         QVERIFY(!strip.grab().isNull());
         QVERIFY(strip.textBoxes().size() >= 4 * static_cast<std::size_t>(runs));
-        const QByteArray fault = faultOf(strip);
+        const QByteArray fault = faults(strip.textBoxes(), strip.size());
         QVERIFY2(fault.isEmpty(), fault);
         const QSignalSpy clicked(&strip, &RunStrip::runClicked);
         for (int x = 5; x < width; x += 20)
@@ -79,6 +68,29 @@ private Q_SLOTS:
         for (const auto& click : clicked)
             ids.insert(click.front().toInt());
         QCOMPARE(ids.size(), runs);
+    }
+
+    void fewerBytesAreSaid() {
+        SyntheticRace race(3);
+        race.advance(60);
+        RunStrip strip;
+        strip.setRuns(race.runs());
+        QCOMPARE(strip.cards().size(), std::size_t{3});
+        QCOMPARE(strip.cards()[0].bytes, QStringLiteral("dense messages"));
+        QCOMPARE(strip.cards()[1].bytes, QStringLiteral("67.7× fewer bytes"));
+        QCOMPARE(strip.cards()[0].network, QStringLiteral("96 % network"));
+        QCOMPARE(strip.cards()[1].perplexityKind, QStringLiteral("valid"));
+    }
+
+    void theNewestOfManyAreShown() {
+        SyntheticRace race(8);
+        race.advance(60);
+        RunStrip strip;
+        strip.resize(600, strip.sizeHint().height());
+        strip.setRuns(race.runs());
+        QVERIFY(!strip.grab().isNull());
+        const QByteArray fault = faults(strip.textBoxes(), strip.size());
+        QVERIFY2(fault.isEmpty(), fault);
     }
 
     void tooManyAreCounted() {

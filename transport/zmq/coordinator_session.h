@@ -77,6 +77,7 @@ private:
         engine::MemberId blamed = 0; ///< who has found a neighbour unreachable
         std::uint64_t epoch = 0;     ///< that is to be exchanged again at `due`
         std::optional<Time> due;
+        std::vector<engine::ClusterEvent> broken; ///< told then, unless a loss explains them
     };
     struct Request {
         std::uint64_t number = 0;

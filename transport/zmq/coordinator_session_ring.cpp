@@ -6,6 +6,8 @@
 
 #include <algorithm>
 #include <chrono>
+#include <utility>
+#include <vector>
 
 namespace gradlab::transport {
 namespace {
@@ -25,8 +27,10 @@ void CoordinatorSession::cut(Peer& peer, const FrameHeader& header, const Cut& m
         header.step != membership_.step() || place == ring.end() || ring.size() < 2)
         return; // it does not matter any more
     const Peer& next = *members_.byRank(place + 1 == ring.end() ? ring.front() : place[1]);
-    if (cuts_.step != header.step)
-        cuts_ = Cuts{header.step, 0, 0, 0, std::nullopt};
+    if (cuts_.step != header.step) {
+        cuts_ = {};
+        cuts_.step = header.step;
+    }
     if (message.unreachable || ++cuts_.count > kMostCuts) {
         // Whoever finds a second one unreachable is cut off itself.
         const bool itself = cuts_.blamed == peer.member;
@@ -35,10 +39,10 @@ void CoordinatorSession::cut(Peer& peer, const FrameHeader& header, const Cut& m
                                 shownText(next.ready.ringEndpoint);
         return lose(itself ? peer.member : next.member, why);
     }
-    event("warning",
-          "the connection from " + peer.who() + " to " + next.who() +
-              " broke: what was under way is lost",
-          peer.rank);
+    cuts_.broken.push_back({"warning",
+                            "the connection from " + peer.who() + " to " + next.who() +
+                                " broke: what was under way is lost",
+                            header.step, peer.rank});
     cuts_.epoch = header.epoch;
     cuts_.due = steady_clock::now() + kSettle;
 }
@@ -47,8 +51,11 @@ void CoordinatorSession::exchangeAgainIfDue(Time now) {
     if (!cuts_.due || now < *cuts_.due)
         return;
     cuts_.due.reset();
+    const std::vector<engine::ClusterEvent> broken = std::exchange(cuts_.broken, {});
     if (!stepRunning_ || cuts_.epoch != membership_.epoch())
-        return; // a loss has led to that already
+        return; // a loss has led to that already, and said why
+    for (const engine::ClusterEvent& one : broken)
+        event(one.event.c_str(), one.details, one.rank);
     engine::MembershipActions actions;
     membership_.exchangeAgain(actions);
     apply(actions);

@@ -2,13 +2,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "transport/zmq/worker_sockets.h"
 
-#include "engine/core/check.h"
 #include "engine/core/errors.h"
 #include "transport/zmq/control_message.h"
 
 #include <algorithm>
 #include <chrono>
-#include <cstring>
 #include <limits>
 #include <utility>
 #include <vector>
@@ -70,19 +68,10 @@ void WorkerSockets::connectData(std::uint16_t port, std::uint64_t mostBytes) {
     data_ = makeSocket(context_, zmq::socket_type::dealer, dataLimits(kDataHighWater, mostBytes));
     if (own_)
         connectWithKey(*data_, *own_, settings_.keys->server.publicKey);
-    dataEvents_ = watch(*data_, "inproc://data-events", ZMQ_EVENT_DISCONNECTED);
+    dataEvents_.emplace(context_, *data_, "inproc://data-events", ZMQ_EVENT_DISCONNECTED);
     Endpoint where = settings_.coordinator;
     where.port = std::to_string(port);
     data_->connect(where.text());
-}
-
-zmq::socket_t WorkerSockets::watch(zmq::socket_t& socket, const std::string& address, int events) {
-    GRADLAB_CHECK(::zmq_socket_monitor(socket.handle(), address.c_str(), events) == 0,
-                  ::zmq_errno());
-    zmq::socket_t told(context_, zmq::socket_type::pair);
-    told.set(zmq::sockopt::linger, 0);
-    told.connect(address);
-    return told;
 }
 
 void WorkerSockets::openRing(int highWater, std::uint64_t mostBytes) {
@@ -129,8 +118,8 @@ void WorkerSockets::connectNext(const std::string& endpoint, const std::string& 
     if (endpoint == nextEndpoint_)
         return;
     nextOut_.clear();
-    next_.reset();
     nextEvents_.reset();
+    next_.reset();
     nextConnected_ = false;
     nextEndpoint_ = endpoint;
     if (endpoint.empty())
@@ -140,7 +129,7 @@ void WorkerSockets::connectNext(const std::string& endpoint, const std::string& 
     if (own_)
         connectWithKey(*next_, *own_, key);
     next_->set(zmq::sockopt::tcp_maxrt, static_cast<int>(kUnacknowledged.count()));
-    nextEvents_ = watch(*next_, "inproc://next-events-" + std::to_string(++nextNumber_),
+    nextEvents_.emplace(context_, *next_, "inproc://next-events-" + std::to_string(++nextNumber_),
                         ZMQ_EVENT_HANDSHAKE_SUCCEEDED | ZMQ_EVENT_DISCONNECTED);
     try {
         next_->connect(Endpoint::parse("neighbour", endpoint).text());
@@ -199,18 +188,13 @@ std::optional<ReceivedBytes> WorkerSockets::receiveData() {
 }
 
 bool WorkerSockets::lostData() {
-    return dataEvents_ && (dataEvents_->get(zmq::sockopt::events) & ZMQ_POLLIN) != 0;
+    return dataEvents_ && dataEvents_->next().has_value();
 }
 
 WorkerSockets::NextLine WorkerSockets::lookAtNext() {
     NextLine line;
-    zmq::message_t event;
-    zmq::message_t address;
-    while (nextEvents_ && nextEvents_->recv(event, zmq::recv_flags::dontwait)) {
-        (void)nextEvents_->recv(address, zmq::recv_flags::dontwait);
-        std::uint16_t kind = 0;
-        std::memcpy(&kind, event.data(), std::min(sizeof(kind), event.size()));
-        nextConnected_ = kind == ZMQ_EVENT_HANDSHAKE_SUCCEEDED;
+    while (const auto event = nextEvents_ ? nextEvents_->next() : std::nullopt) {
+        nextConnected_ = *event == ZMQ_EVENT_HANDSHAKE_SUCCEEDED;
         line.broke |= !nextConnected_;
     }
     line.connected = nextConnected_;
@@ -235,10 +219,10 @@ void WorkerSockets::wait(const Wakeup& wakeup, steady_clock::time_point deadline
         items.push_back({ring_->handle(), 0, ZMQ_POLLIN, 0});
     if (data_) {
         items.push_back({data_->handle(), 0, events(dataOut_), 0});
-        items.push_back({dataEvents_->handle(), 0, ZMQ_POLLIN, 0});
+        items.push_back(dataEvents_->pollItem());
     }
     if (next_) {
-        items.push_back({nextEvents_->handle(), 0, ZMQ_POLLIN, 0});
+        items.push_back(nextEvents_->pollItem());
         if (!nextOut_.empty())
             items.push_back({next_->handle(), 0, ZMQ_POLLOUT, 0});
     }

@@ -7,6 +7,7 @@
 
 #include "transport/zmq/curve_keys.h"
 #include "transport/zmq/deadline_timer.h"
+#include "transport/zmq/socket_monitor.h"
 #include "transport/zmq/sockets.h"
 #include "transport/zmq/zap_handler.h"
 
@@ -81,8 +82,6 @@ private:
     };
     using Outbox = std::deque<Waiting>;
     static void flush(zmq::socket_t& socket, Outbox& outbox);
-    [[nodiscard]] zmq::socket_t watch(zmq::socket_t& socket, const std::string& address,
-                                      int events);
     [[nodiscard]] zmq::socket_t listener(const SocketLimits& limits);
     /// False if the address is taken. @throws engine::ExperimentError naming --listen
     [[nodiscard]] bool bindTo(zmq::socket_t& socket) const;
@@ -95,9 +94,9 @@ private:
     zmq::socket_t control_;
     std::optional<zmq::socket_t> ring_;
     std::optional<zmq::socket_t> data_;
-    std::optional<zmq::socket_t> dataEvents_; ///< says when data_ is cut off
+    std::optional<SocketMonitor> dataEvents_; ///< says when data_ is cut off
     std::optional<zmq::socket_t> next_;
-    std::optional<zmq::socket_t> nextEvents_; ///< says when next_ is connected and cut off
+    std::optional<SocketMonitor> nextEvents_; ///< says when next_ is connected and cut off
     unsigned nextNumber_ = 0;                 ///< of its address
     bool nextConnected_ = false;
     std::string nextEndpoint_;

@@ -8,6 +8,7 @@
 #include "engine/core/errors.h"
 #include "engine/training/dense_chunks.h"
 #include "engine/training/downlink_encoder.h"
+#include "engine/training/mean_gradient.h"
 #include "engine/training/part_sum.h"
 
 #include <algorithm>
@@ -33,8 +34,16 @@ public:
     void applyDownlink(std::size_t part, ByteView body) override {
         bodies_.match(plan_, part, std::span(&body, 1));
         const std::vector<std::uint32_t>& ids = plan_.parts()[part];
-        for (std::size_t place = 0; place < ids.size(); ++place)
-            decoder_.decode(bodies_.view(0, place), plan_.units()[ids[place]], means(ids[place]));
+        for (std::size_t place = 0; place < ids.size(); ++place) {
+            const UnitView& view = bodies_.view(0, place);
+            const CompressionUnit& unit = plan_.units()[ids[place]];
+            if (isSparse(view.descriptor)) {
+                decoder_.decodeSparse(view, unit, indices_, values_);
+                replicaMean().setSparse(unit.id, indices_, values_);
+            } else {
+                decoder_.decode(view, unit, replicaMean().dense(unit.id));
+            }
+        }
     }
 
     void applyGathered(std::size_t part, std::span<const ByteView> bodies) override {
@@ -67,7 +76,7 @@ public:
             const ChunkRange range = chunkRange(plan_.units()[id].size, chunk, chunks);
             if (range.size == 0)
                 continue;
-            const std::span<T> out = means(id).subspan(range.begin, range.size);
+            const std::span<T> out = replicaMean().dense(id).subspan(range.begin, range.size);
             std::memcpy(out.data(), sum.data(), out.size_bytes());
             divideInto<T>(out, out, contributors);
             sum = sum.subspan(out.size_bytes());
@@ -75,7 +84,7 @@ public:
     }
 
     [[nodiscard]] std::span<const std::byte> mean() const noexcept override {
-        return std::as_bytes(mean_.span());
+        return mean_ ? std::as_bytes(mean_->values()) : std::span<const std::byte>();
     }
 
 private:
@@ -89,30 +98,27 @@ private:
 
     /// The mean of one unit out of the sums, which are clear afterwards.
     void takeMean(std::uint32_t id, std::size_t count) {
-        const std::span<T> mean = means(id);
-        if (!sum_->isSparse(id)) {
-            const std::span<const T> divided = sum_->divide(id, count);
-            std::copy(divided.begin(), divided.end(), mean.begin());
-            return sum_->clearUnit(id);
+        if (sum_->isSparse(id)) {
+            sum_->takeSparse(id, count, indices_, values_);
+            return replicaMean().setSparse(id, indices_, values_);
         }
-        sum_->takeSparse(id, count, indices_, values_);
-        std::fill(mean.begin(), mean.end(), T{0});
-        for (std::size_t i = 0; i < indices_.size(); ++i)
-            mean[indices_[i]] = values_[i];
+        const std::span<const T> divided = sum_->divide(id, count);
+        std::copy(divided.begin(), divided.end(), replicaMean().dense(id).begin());
+        sum_->clearUnit(id);
     }
 
-    [[nodiscard]] std::span<T> means(std::uint32_t unit) {
-        if (mean_.empty())
-            mean_ = AlignedBuffer<T>(plan_.size());
-        return mean_.span().subspan(plan_.units()[unit].offset, plan_.units()[unit].size);
+    [[nodiscard]] MeanGradient<T>& replicaMean() {
+        if (!mean_)
+            mean_.emplace(plan_);
+        return *mean_;
     }
 
     MessagePlan plan_;
     DownlinkEncoder<T> encoder_;
     DenseChunks<T> chunks_;
     PartBodies bodies_;
-    std::optional<PartSum<T>> sum_; ///< of a server, or a replica in a ring
-    AlignedBuffer<T> mean_;         ///< of a replica
+    std::optional<PartSum<T>> sum_;       ///< of a server, or a replica in a ring
+    std::optional<MeanGradient<T>> mean_; ///< of a replica
     UnitDecoder<T> decoder_;
     std::vector<std::uint32_t> indices_;
     std::vector<T> values_;

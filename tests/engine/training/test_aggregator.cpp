@@ -117,6 +117,27 @@ private slots:
         compareAll<double>(static_cast<Kinds>(kinds), workers);
     }
 
+    // A method may be switched while a run goes on: what an earlier mean set is not in a later one.
+    void meansOfAnyKindFollowEachOther() {
+        const MessagePlan plan = threeParts();
+        const auto settings = settingsOf(Precision::F32, "auto");
+        const auto server = Aggregator::create(plan, settings);
+        const auto replica = Aggregator::create(plan, settings);
+        const auto ring = Aggregator::create(plan, settings);
+        std::uint32_t step = 0;
+        for (const Kinds kinds : {Kinds::Sparse, Kinds::Dense, Kinds::Sparse, Kinds::Sparse,
+                                  Kinds::Mixed, Kinds::Sparse, Kinds::Mixed}) {
+            ++step;
+            const auto workers = workersOf<float>(plan, kinds, 1 + step % 3, step);
+            const auto expected = expectedMean<float>(plan, workers);
+            (void)serverStep<float>(plan, *server, *replica, workers);
+            QVERIFY(sameBits<float>(replica->mean(), expected));
+            for (std::size_t part = 0; part < plan.parts().size(); ++part)
+                ring->applyGathered(part, Bodies<float>(plan, part, workers).views);
+            QVERIFY(sameBits<float>(ring->mean(), expected));
+        }
+    }
+
     // Field-faults A2: the units of one worker's message come in another order.
     void unitsMatchById() {
         const MessagePlan plan = threeParts();

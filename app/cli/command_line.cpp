@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/cli/command_line.h"
 
+#include "app/cli/bench_command.h"
 #include "app/cli/compress_command.h"
 #include "app/cli/help_text.h"
 #include "app/cli/keygen_command.h"
@@ -45,6 +46,12 @@ struct Parser {
     CLI::App* probe = nullptr;
     SchemaOptions probeFields;
     ProbeArguments probeArguments;
+    CLI::App* bench = nullptr;
+    CLI::App* benchCompress = nullptr;
+    SchemaOptions benchCompressFields;
+    BenchCompressArguments benchCompressArguments;
+    CLI::App* benchTrain = nullptr;
+    SchemaOptions benchTrainFields;
     bool help = false;
     bool version = false;
 };
@@ -145,12 +152,34 @@ void addProbe(Parser& parser) {
     parser.probeFields.addTo(*parser.probe);
 }
 
-/// The name of the command that was given; empty if none was.
+void addBench(Parser& parser) {
+    parser.bench = parser.app.add_subcommand("bench");
+    addCommonFlags(parser, *parser.bench);
+    parser.bench->require_subcommand(0, 1);
+    parser.benchCompress = parser.bench->add_subcommand("compress");
+    addCommonFlags(parser, *parser.benchCompress);
+    BenchCompressArguments& arguments = parser.benchCompressArguments;
+    constexpr std::int64_t kMostElements = 1 << 30;
+    constexpr std::int64_t kMostRounds = 1'000'000;
+    addWhole(*parser.benchCompress, "--elements", arguments.elements, 1, kMostElements);
+    addWhole(*parser.benchCompress, "--rounds", arguments.rounds, 1, kMostRounds);
+    parser.benchCompress->add_option("--gradient", arguments.gradient)->check(named());
+    parser.benchCompressFields.addTo(*parser.benchCompress, benchCompressFields());
+    parser.benchTrain = parser.bench->add_subcommand("train");
+    addCommonFlags(parser, *parser.benchTrain);
+    parser.benchTrainFields.addTo(*parser.benchTrain, benchTrainFields());
+}
+
+/// The name of the command that was given, "bench train" say; empty if none was.
 std::string commandOf(const Parser& parser) {
-    for (const CLI::App* command :
-         {parser.train, parser.compress, parser.worker, parser.keygen, parser.probe}) {
-        if (command->count() > 0)
-            return command->get_name();
+    for (const CLI::App* command : {parser.train, parser.compress, parser.worker, parser.keygen,
+                                    parser.probe, parser.bench}) {
+        if (command->count() == 0)
+            continue;
+        std::string name = command->get_name();
+        for (const CLI::App* part : command->get_subcommands())
+            name += " " + part->get_name();
+        return name;
     }
     return {};
 }
@@ -186,6 +215,8 @@ std::string helpText(const std::string& command) {
         return keygenHelp();
     if (command == "probe")
         return probeHelp();
+    if (command.starts_with("bench"))
+        return benchHelp();
     return command == "compress" ? compressHelp() : programHelp();
 }
 
@@ -209,8 +240,13 @@ int dispatch(const Parser& parser) {
         return runKeygen(parser.keygenArguments);
     if (command == "probe")
         return runProbe(parser.probeArguments, parser.probeFields.overrides());
+    if (command == "bench compress")
+        return runBenchCompress(parser.benchCompressArguments,
+                                parser.benchCompressFields.overrides());
+    if (command == "bench train")
+        return runBenchTrain(parser.benchTrainFields.overrides());
     throw engine::ExperimentError("", "no command is given: gradlab-cli; give train, compress, "
-                                      "worker, keygen or probe, or see gradlab-cli --help");
+                                      "bench, worker, keygen or probe, or see gradlab-cli --help");
 }
 
 } // namespace
@@ -224,6 +260,7 @@ int runCommandLine(int argc, char** argv) {
         addWorker(parser);
         addKeygen(parser);
         addProbe(parser);
+        addBench(parser);
         parser.app.require_subcommand(0, 1);
         try {
             parser.app.parse(argc, argv);

@@ -182,6 +182,27 @@ Files:
   -h, --help, --version
 )";
 
+constexpr std::string_view kBenchUsage =
+    R"(Measures what this machine can do, and how near the lab's own work comes to it.
+
+gradlab-cli bench compress [options of compress] [--elements N | --gradient FILE] [--rounds R]
+gradlab-cli bench train [options of train]
+
+Each prints one JSON line. compress: one step of one worker's compression (medians of R rounds):
+copy_ms of the vector, encode_ms (memory update, selection and coding), copies (their ratio),
+decode_ms, bytes of the payload, bytes_paper (the study's count) and bound_bytes (k values and
+log2 C(n, k) bits; QSGD: the entropy of its levels). The numbers are normal times squared normal, or
+those of a safetensors file. train: whole steps on random tokens: tokens_per_second,
+seconds_per_step (median of --steps, 5), compression_share (of computing, CPU time), peak_rss_mib,
+share_of_limit (6 (V H + 8 L H^2) flops a token against product_gflops, what square products of 1024
+reach on as many threads), allocations_per_step, and where the time went.
+
+Examples:
+  gradlab-cli bench compress --method topk --ratio 0.001 --indices gap --values f32
+  gradlab-cli bench compress --method qsgd --levels 64 --level-code fixed
+  gradlab-cli bench train --hidden 300 --batch 256 --workers 1 --threads 2
+)";
+
 } // namespace
 
 std::size_t columnsOf(std::string_view text) {
@@ -222,6 +243,7 @@ gradlab-cli COMMAND [options]
 Commands:
   train      train a language model on N workers with compressed gradients
   compress   run one method on gradients of your own
+  bench      what this machine can do, and how near the lab's own work comes to it
   worker     be a worker of a run, on this machine or another one
   keygen     make the keys of a cluster that spans machines
   probe      measure the network between a coordinator and its workers
@@ -252,6 +274,10 @@ std::string compressHelp() {
     text += optionHelp(*engine::findField("cluster.workers"));
     text += kExitCodes;
     return text;
+}
+
+std::string benchHelp() {
+    return std::string(kBenchUsage) + std::string(kExitCodes);
 }
 
 } // namespace gradlab::app

@@ -12,6 +12,7 @@ namespace gradlab::app {
 [[nodiscard]] std::string programHelp();
 [[nodiscard]] std::string trainHelp();
 [[nodiscard]] std::string compressHelp();
+[[nodiscard]] std::string benchHelp();
 
 /// `text` in lines of at most `width` columns, each beginning with `indent` spaces. Words are not
 /// broken.

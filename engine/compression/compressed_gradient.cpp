@@ -17,6 +17,8 @@ static_assert(std::endian::native == std::endian::little, "the wire format is li
 
 namespace {
 
+constexpr std::size_t kSlack = 8;
+
 template <class Field>
 void put(std::byte*& at, Field field) noexcept {
     std::memcpy(at, &field, sizeof(Field));
@@ -65,24 +67,40 @@ UnitDescriptor readDescriptor(const std::byte* at) {
     return descriptor;
 }
 
+/// As many tensors as models have are compared in place; only a hostile message has more.
 void requireDistinctUnits(const std::vector<UnitView>& views) {
+    constexpr std::size_t kComparedInPlace = 64;
     std::vector<std::uint32_t> ids;
-    ids.reserve(views.size());
-    for (const UnitView& view : views)
-        ids.push_back(view.descriptor.unit);
-    std::sort(ids.begin(), ids.end());
-    if (std::adjacent_find(ids.begin(), ids.end()) != ids.end())
+    bool twice = false;
+    if (views.size() <= kComparedInPlace) {
+        for (std::size_t i = 0; i < views.size(); ++i)
+            for (std::size_t j = 0; j < i; ++j)
+                twice |= views[i].descriptor.unit == views[j].descriptor.unit;
+    } else {
+        ids.reserve(views.size());
+        for (const UnitView& view : views)
+            ids.push_back(view.descriptor.unit);
+        std::sort(ids.begin(), ids.end());
+        twice = std::adjacent_find(ids.begin(), ids.end()) != ids.end();
+    }
+    if (twice)
         throw ProtocolError("a message names one tensor twice; drop it");
 }
 
 } // namespace
 
 std::vector<UnitView> splitBody(ByteView body, std::uint32_t unitCount) {
+    std::vector<UnitView> views;
+    splitBody(body, unitCount, views);
+    return views;
+}
+
+void splitBody(ByteView body, std::uint32_t unitCount, std::vector<UnitView>& views) {
     const std::uint64_t descriptorBytes = std::uint64_t{unitCount} * kDescriptorBytes;
     if (descriptorBytes > body.size())
         throw ProtocolError("a message of " + std::to_string(body.size()) + " bytes cannot hold " +
                             std::to_string(unitCount) + " descriptors; drop it");
-    std::vector<UnitView> views;
+    views.clear();
     views.reserve(unitCount);
     ByteView payloads = body.subspan(descriptorBytes);
     for (std::uint32_t i = 0; i < unitCount; ++i) {
@@ -98,7 +116,6 @@ std::vector<UnitView> splitBody(ByteView body, std::uint32_t unitCount) {
         throw ProtocolError("a message has " + std::to_string(payloads.size()) +
                             " bytes behind its last payload; drop it");
     requireDistinctUnits(views);
-    return views;
 }
 
 UnitWriter::UnitWriter(ByteBuffer& out, std::size_t headerRoom, std::size_t unitCount)
@@ -107,10 +124,14 @@ UnitWriter::UnitWriter(ByteBuffer& out, std::size_t headerRoom, std::size_t unit
     out.resize(descriptorsEnd_);
 }
 
+// Room for one part in kSlack more: messages of later steps differ a little in length.
 std::span<std::byte> UnitWriter::next(const UnitDescriptor& descriptor) {
     GRADLAB_CHECK(descriptorAt_ < descriptorsEnd_, descriptorAt_, descriptorsEnd_);
     const std::size_t payloadAt = out_->size();
-    out_->resize(payloadAt + descriptor.payloadBytes);
+    const std::size_t end = payloadAt + descriptor.payloadBytes;
+    if (end > out_->capacity())
+        out_->reserve(end + end / kSlack);
+    out_->resize(end);
     writeDescriptor(out_->data() + descriptorAt_, descriptor);
     descriptorAt_ += kDescriptorBytes;
     return {out_->data() + payloadAt, static_cast<std::size_t>(descriptor.payloadBytes)};

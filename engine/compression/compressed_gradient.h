@@ -53,7 +53,9 @@ struct UnitView {
 };
 
 /// Splits a body into its units after checking every length. Contents are checked by the decoders.
-/// @throws ProtocolError
+/// `views` is reused. @throws ProtocolError
+GRADLAB_ENGINE_EXPORT void splitBody(ByteView body, std::uint32_t unitCount,
+                                     std::vector<UnitView>& views);
 [[nodiscard]] GRADLAB_ENGINE_EXPORT std::vector<UnitView> splitBody(ByteView body,
                                                                     std::uint32_t unitCount);
 

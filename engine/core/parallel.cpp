@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/core/parallel.h"
 
+#include "engine/core/allocation_count.h"
 #include "engine/core/cpu_clock.h"
 
 #include <tbb/info.h>
@@ -41,7 +42,7 @@ ComputeArena::ComputeArena(int concurrency)
 
 ComputeArena::~ComputeArena() = default;
 
-void ComputeArena::execute(const std::function<void()>& work) {
+void ComputeArena::run(const std::function<void()>& work) {
     if (concurrency_ == 1) {
         work();
         return;
@@ -65,12 +66,14 @@ void parallelBlocks(std::size_t blocks, const std::function<void(std::size_t)>& 
         return;
     }
     const auto caller = std::this_thread::get_id();
+    const bool counted = AllocationScope::inside();
     auto& helpers = arena->impl_->helpersNanoseconds;
     tbb::parallel_for(std::size_t{0}, blocks, [&](std::size_t block) {
         if (std::this_thread::get_id() == caller) {
             body(block);
             return;
         }
+        const AllocationScope scope(counted);
         const double before = threadCpuSeconds();
         body(block);
         helpers += static_cast<std::int64_t>(1e9 * (threadCpuSeconds() - before));

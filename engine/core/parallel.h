@@ -23,12 +23,17 @@ public:
 
     /// Runs `work` in the calling thread with this arena in force; exceptions pass through. Not
     /// reentrant.
-    void execute(const std::function<void()>& work);
+    template <class Work>
+    void execute(const Work& work) {
+        run(std::cref(work)); // by reference: a copy would be a heap allocation
+    }
     [[nodiscard]] int concurrency() const noexcept { return concurrency_; }
     /// CPU seconds that other threads spent in this arena's loops since the last call.
     [[nodiscard]] double takeHelpersCpu() noexcept;
 
 private:
+    void run(const std::function<void()>& work);
+
     struct Impl;
     std::unique_ptr<Impl> impl_;
     int concurrency_;

@@ -18,9 +18,11 @@ void PartBodies::match(const MessagePlan& plan, std::size_t part,
     views_.assign(ids.size() * bodyCount_, {});
     present_.assign(views_.size(), false);
     // A body has as many units as the part, no unit twice and none from elsewhere: so it has all.
-    for (std::size_t body = 0; body < bodyCount_; ++body)
-        for (const UnitView& view : splitBody(bodies[body], static_cast<std::uint32_t>(ids.size())))
+    for (std::size_t body = 0; body < bodyCount_; ++body) {
+        splitBody(bodies[body], static_cast<std::uint32_t>(ids.size()), ofBody_);
+        for (const UnitView& view : ofBody_)
             place(plan, ids, body, view);
+    }
 }
 
 void PartBodies::place(const MessagePlan& plan, const std::vector<std::uint32_t>& ids,

@@ -31,6 +31,7 @@ private:
                const UnitView& view);
 
     std::vector<UnitView> views_; ///< [unit][body]
+    std::vector<UnitView> ofBody_;
     std::vector<bool> present_;
     std::size_t bodyCount_ = 0;
 };

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/training/worker.h"
 
+#include "engine/core/allocation_count.h"
 #include "engine/core/errors.h"
 
 #include <cmath>
@@ -52,7 +53,9 @@ public:
     Pipeline(Worker& worker, const WorkerStep& step, std::span<const T> parameters,
              GradientExchange& exchange, ComputeArena& arena)
         : worker_(worker), step_(step), parameters_(parameters), exchange_(exchange),
-          clock_(worker.timer_, arena), begun_(std::chrono::steady_clock::now()) {
+          clock_(worker.timer_, arena), begun_(std::chrono::steady_clock::now()),
+          missing_(worker.missing_) {
+        missing_.clear();
         for (const auto& part : worker.plan_.parts())
             missing_.push_back(part.size());
     }
@@ -100,7 +103,7 @@ private:
     GradientExchange& exchange_;
     StepClock clock_;
     std::chrono::steady_clock::time_point begun_;
-    std::vector<std::size_t> missing_;
+    std::vector<std::size_t>& missing_; ///< tensors of each part that are not final yet
 };
 
 template <class T>
@@ -119,6 +122,7 @@ void Worker<T>::compute(const WorkerStep& step, std::span<const T> parameters, C
     result_.loss = 0.0;
     result_.bytesMessage = 0;
     result_.parts.clear();
+    const AllocationScope counted;
     arena.execute([&] {
         Pipeline pipeline(*this, step, parameters, exchange, arena);
         forwardBackward(step, parameters, stop, pipeline);

@@ -79,6 +79,7 @@ private:
     std::unique_ptr<LanguageModel<T>> model_;
     GradientCompressor<T> compressor_;
     AlignedBuffer<T> gradient_;
+    std::vector<std::size_t> missing_; ///< the pipeline's, kept for its memory
     AlignedBuffer<T> h_, c_;         ///< committed
     AlignedBuffer<T> nextH_, nextC_; ///< of the step in flight
     PhaseTimer timer_;

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/training/worker_accounting.h"
 
+#include "engine/core/allocation_count.h"
 #include "engine/core/cpu_clock.h"
 
 #include <chrono>
@@ -18,6 +19,7 @@ struct Cost {
 /// Of the work in the calling thread and in the arena's helpers.
 template <class Work>
 Cost timed(ComputeArena& arena, const Work& work) {
+    const AllocationScope counted;
     const auto begin = std::chrono::steady_clock::now();
     const double cpu = threadCpuSeconds();
     static_cast<void>(arena.takeHelpersCpu());

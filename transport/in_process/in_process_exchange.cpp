@@ -69,6 +69,9 @@ void InProcessExchange::configure(const engine::ExchangeSetup& setup) {
     state_ = std::make_unique<StepState>(setup);
     route_ = makeRoute(*state_);
     gatherMembers();
+    const std::lock_guard lock(mutex_);
+    mail_.reserve(state_->workers() * state_->parts());
+    taken_.reserve(state_->workers() * state_->parts());
 }
 
 void InProcessExchange::gatherMembers() {

@@ -4,6 +4,7 @@
 // run's thread alone. Leaves out: waiting, threads, membership (InProcessExchange).
 #pragma once
 
+#include "engine/core/allocation_count.h"
 #include "engine/training/gradient_exchange.h"
 #include "transport/emulated_link.h"
 #include "transport/in_process/traffic_account.h"
@@ -72,6 +73,7 @@ private:
     double& cpu_;
     engine::SteadyTime wallStart_;
     double cpuStart_;
+    engine::AllocationScope counted_;
 };
 
 } // namespace gradlab::transport

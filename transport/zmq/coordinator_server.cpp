@@ -26,6 +26,7 @@ CoordinatorServer::CoordinatorServer(const engine::ExchangeSetup& setup)
 void CoordinatorServer::begin(std::uint64_t step) {
     step_ = step;
     epoch_ = 0;
+    toApply_.clear();
     times_ = {};
 }
 
@@ -40,8 +41,10 @@ SharedBytes CoordinatorServer::takeBuffer(std::size_t part) {
 }
 
 SharedBytes CoordinatorServer::aggregate(const PartWork& work) {
-    if (work.epoch != epoch_)
+    if (work.epoch != epoch_) {
         std::fill(applied_.begin(), applied_.end(), false);
+        toApply_.clear();
+    }
     epoch_ = work.epoch;
     const TimedWork timed(times_.aggregateWallS, times_.aggregateCpuS);
     SharedBytes frame = takeBuffer(work.part);
@@ -63,18 +66,20 @@ SharedBytes CoordinatorServer::aggregate(const PartWork& work) {
     header.parts = static_cast<std::uint16_t>(down_.size());
     header.tensors = static_cast<std::uint32_t>(setup_.plan.parts()[work.part].size());
     encodeFrame(header, *frame);
+    toApply_.push_back(work.part);
     return frame;
 }
 
-void CoordinatorServer::apply(const PartWork& work, const SharedBytes& frame,
-                              engine::Aggregator& replica) {
+void CoordinatorServer::applyNext(engine::Aggregator& replica) {
     const TimedWork timed(times_.decodeWallS, times_.decodeCpuS);
-    replica.applyDownlink(work.part, std::span(*frame).subspan(engine::kFrameHeaderBytes));
-    applied_[work.part] = true;
+    const std::size_t part = toApply_.front();
+    toApply_.pop_front();
+    replica.applyDownlink(part, std::span(*down_[part]).subspan(engine::kFrameHeaderBytes));
+    applied_[part] = true;
 }
 
-bool CoordinatorServer::isComplete(std::uint64_t epoch) const noexcept {
-    return epoch == epoch_ && std::find(applied_.begin(), applied_.end(), false) == applied_.end();
+bool CoordinatorServer::isComplete() const noexcept {
+    return std::find(applied_.begin(), applied_.end(), false) == applied_.end();
 }
 
 void CoordinatorServer::addTimes(engine::ExchangeOutcome& outcome) const {

@@ -8,7 +8,9 @@
 #include "engine/training/gradient_exchange.h"
 #include "transport/zmq/coordinator_inbox.h"
 
+#include <cstddef>
 #include <cstdint>
+#include <deque>
 #include <memory>
 #include <vector>
 
@@ -34,10 +36,13 @@ public:
     /// The mean's frame of one part, ready to be sent. Work of a newer epoch starts anew.
     /// @throws BadMessage; engine::NumericError
     [[nodiscard]] SharedBytes aggregate(const PartWork& work);
-    /// The same frame into the replica, as workers do.
-    void apply(const PartWork& work, const SharedBytes& frame, engine::Aggregator& replica);
-    /// The replica holds the mean of every part under `epoch`.
-    [[nodiscard]] bool isComplete(std::uint64_t epoch) const noexcept;
+    /// There are means of this epoch that the coordinator's own replica has not got yet.
+    [[nodiscard]] bool hasMore() const noexcept { return !toApply_.empty(); }
+    /// The first of them into the replica, as workers do. Others wait for means, so those go first.
+    void applyNext(engine::Aggregator& replica);
+    /// The replica holds the mean of every part under epoch().
+    [[nodiscard]] bool isComplete() const noexcept;
+    [[nodiscard]] std::uint64_t epoch() const noexcept { return epoch_; }
     /// Adds the wall and CPU times of the step so far.
     void addTimes(engine::ExchangeOutcome& outcome) const;
 
@@ -48,6 +53,7 @@ private:
     engine::ExchangeSetup setup_;
     std::unique_ptr<engine::Aggregator> server_; ///< beside the replica's
     std::vector<SharedBytes> down_;              ///< [part], recycled once sent
+    std::deque<std::size_t> toApply_;            ///< parts of down_, under epoch_
     std::vector<bool> applied_;                  ///< by part, under epoch_
     std::uint64_t step_ = 0;
     std::uint64_t epoch_ = 0;

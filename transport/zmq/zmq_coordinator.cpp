@@ -72,7 +72,8 @@ public:
     }
 
 private:
-    [[nodiscard]] bool handle(const PartWork& work, engine::Aggregator& replica);
+    void aggregate(const PartWork& work);
+    void applyNext(engine::Aggregator& replica, const engine::MeanCheck& check);
     /// Until the step is committed. @throws why it is not
     void exchange(engine::Aggregator& replica, const engine::MeanCheck& check,
                   const std::stop_token& stop);
@@ -149,44 +150,51 @@ engine::ExchangeOutcome ZmqCoordinator::step(std::uint64_t step, bool wantHash,
 void ZmqCoordinator::exchange(engine::Aggregator& replica, const engine::MeanCheck& check,
                               const std::stop_token& stop) {
     for (;;) {
+        bool running = true;
         const auto work = inbox_.await(
             stop,
-            [](const InboxState& state) {
-                return state.step != Step::Running || !state.work.empty();
+            [this](const InboxState& state) {
+                return state.step != Step::Running || !state.work.empty() || server_.hasMore();
             },
-            [](InboxState& state) -> std::optional<PartWork> {
+            [&running](InboxState& state) -> std::optional<PartWork> {
                 if (state.step == Step::GivenUp && state.stepFailure)
                     std::rethrow_exception(state.stepFailure);
-                if (state.step != Step::Running)
+                running = state.step == Step::Running;
+                if (!running || state.work.empty())
                     return std::nullopt;
                 PartWork first = std::move(state.work.front());
                 state.work.pop_front();
                 return first;
             });
-        if (!work)
+        if (!running)
             return;
-        if (!handle(*work, replica) || !server_.isComplete(work->epoch))
-            continue;
-        if (check)
-            check();
-        network_.post([epoch = work->epoch](CoordinatorSession& session) {
-            session.coordinatorHolds(epoch);
-        });
+        if (work)
+            aggregate(*work);
+        else
+            applyNext(replica, check);
     }
 }
 
-bool ZmqCoordinator::handle(const PartWork& work, engine::Aggregator& replica) {
+void ZmqCoordinator::applyNext(engine::Aggregator& replica, const engine::MeanCheck& check) {
+    server_.applyNext(replica);
+    if (!server_.isComplete())
+        return;
+    if (check)
+        check();
+    network_.post([epoch = server_.epoch()](CoordinatorSession& session) {
+        session.coordinatorHolds(epoch);
+    });
+}
+
+void ZmqCoordinator::aggregate(const PartWork& work) {
     try {
         const SharedBytes frame = server_.aggregate(work);
         network_.post([epoch = work.epoch, part = work.part, frame](CoordinatorSession& session) {
             session.sendMean(epoch, part, frame);
         });
-        server_.apply(work, frame, replica);
-        return true;
     } catch (const BadMessage& bad) {
         network_.post([epoch = work.epoch, rank = bad.rank(), what = std::string(bad.what())](
                           CoordinatorSession& session) { session.blame(epoch, rank, what); });
-        return false;
     }
 }
 

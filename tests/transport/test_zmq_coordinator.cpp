@@ -44,6 +44,21 @@ private slots:
         QVERIFY(one.events("worker_lost").empty());
     }
 
+    // What a worker waits for after its last hand-over is the network, not another's computing.
+    void framesThatTravelAreHandedOver() {
+        CoordinatorCase one(clusterSetup(2));
+        gather(one, 2);
+        for (const auto& worker : one.workers)
+            worker->manners.partsSent = 0;
+        auto call = one.startStep(1);
+        one.until([&] { return one.workers[0]->step == 1 && one.workers[1]->step == 1; });
+        const auto handedOver = std::chrono::steady_clock::now();
+        for (const auto& worker : one.workers)
+            for (std::size_t part = 0; part < worker->plan.parts().size(); ++part)
+                worker->sendPart(part);
+        QVERIFY(one.finish(call).everyoneHandedOver < handedOver);
+    }
+
     void aJoinerIsToldWhatItNeeds() {
         CoordinatorCase one(clusterSetup(2));
         gather(one, 2);

@@ -93,7 +93,7 @@ void CoordinatorStep::sendMean(std::size_t part, std::size_t bytes, SteadyTime r
 }
 
 SteadyTime CoordinatorStep::everyoneHandedOver() const {
-    return instantOf(origin_, account_.everyoneHandedOver());
+    return emulate_ ? instantOf(origin_, account_.everyoneHandedOver()) : origin_;
 }
 
 std::vector<engine::RankTraffic> CoordinatorStep::traffic() {

@@ -43,6 +43,9 @@ public:
     /// The mean of a part goes down to everybody.
     void sendMean(std::size_t part, std::size_t bytes, engine::SteadyTime ready);
 
+    /// As far as it shows here: when frames entered an emulated link; else only that nobody did so
+    /// before this exchange, or its redo, began. Workers report the rest: when a frame is here, it
+    /// has travelled.
     [[nodiscard]] engine::SteadyTime everyoneHandedOver() const;
     /// Seconds on the emulated link, by rank; zeros where nothing is emulated.
     [[nodiscard]] std::vector<engine::RankTraffic> traffic();

@@ -4,6 +4,7 @@
 // JSON. Parts can be asked for alone: bench compress, bench train.
 #pragma once
 
+#include "app/cli/bench_suite.h"
 #include "app/cli/schema_options.h"
 
 #include <cstdint>
@@ -21,6 +22,15 @@ struct BenchCompressArguments {
 /// The experiment's fields that each part has options for, as prefixes of their paths.
 [[nodiscard]] const std::vector<std::string>& benchCompressFields();
 [[nodiscard]] const std::vector<std::string>& benchTrainFields();
+
+struct BenchArguments {
+    std::string models = "small,medium,large";
+    std::string workers = "1,2,4";
+    BenchSuite suite;
+};
+
+/// Prints one JSON document. @return the exit code. @throws the engine's errors
+[[nodiscard]] int runBench(const BenchArguments& arguments);
 
 /// Each prints one line. @return the exit code. @throws the engine's errors
 [[nodiscard]] int runBenchCompress(const BenchCompressArguments& arguments,

@@ -73,6 +73,9 @@ Json trainingLine(const engine::Experiment& experiment, const engine::TrainingCo
     line["share_of_limit"] = cost.shareOfLimit;
     line["allocations_per_step"] = cost.allocationsPerStep;
     line["bytes_message"] = cost.bytesMessage;
+    line["bytes_up"] = cost.bytesUp;
+    line["bytes_down"] = cost.bytesDown;
+    line["aggregate_cpu"] = cost.aggregateCpu;
     line["t"] = times(cost.t);
     line["cpu"] = times(cost.cpu);
     return line;

@@ -28,6 +28,7 @@ namespace {
 constexpr std::int64_t kMostCounted = 4'000'000'000;
 constexpr std::int64_t kMostRejoin = 365LL * 24 * 3600; // seconds
 constexpr std::int64_t kMostThreads = 4096;
+constexpr std::int64_t kMostElements = 1 << 30;
 constexpr std::int64_t kMostWorkers = 4096;
 
 /// Everything that the parser fills; at a fixed address while it does.
@@ -47,6 +48,7 @@ struct Parser {
     SchemaOptions probeFields;
     ProbeArguments probeArguments;
     CLI::App* bench = nullptr;
+    BenchArguments benchArguments;
     CLI::App* benchCompress = nullptr;
     SchemaOptions benchCompressFields;
     BenchCompressArguments benchCompressArguments;
@@ -156,13 +158,21 @@ void addBench(Parser& parser) {
     parser.bench = parser.app.add_subcommand("bench");
     addCommonFlags(parser, *parser.bench);
     parser.bench->require_subcommand(0, 1);
+    BenchArguments& all = parser.benchArguments;
+    constexpr std::int64_t kMost = 1'000'000;
+    parser.bench->add_option("--models", all.models)->check(named());
+    parser.bench->add_option("--worker-counts", all.workers)->check(named());
+    addWhole(*parser.bench, "--batch", all.suite.batch, 1, kMost);
+    addWhole(*parser.bench, "--bptt", all.suite.bptt, 1, kMost);
+    addWhole(*parser.bench, "--vocabulary", all.suite.vocabulary, 2, kMost);
+    addWhole(*parser.bench, "--steps", all.suite.steps, 1, kMost);
+    addWhole(*parser.bench, "--elements", all.suite.elements, 1, kMostElements);
+    addWhole(*parser.bench, "--rounds", all.suite.rounds, 1, kMost);
     parser.benchCompress = parser.bench->add_subcommand("compress");
     addCommonFlags(parser, *parser.benchCompress);
     BenchCompressArguments& arguments = parser.benchCompressArguments;
-    constexpr std::int64_t kMostElements = 1 << 30;
-    constexpr std::int64_t kMostRounds = 1'000'000;
     addWhole(*parser.benchCompress, "--elements", arguments.elements, 1, kMostElements);
-    addWhole(*parser.benchCompress, "--rounds", arguments.rounds, 1, kMostRounds);
+    addWhole(*parser.benchCompress, "--rounds", arguments.rounds, 1, kMost);
     parser.benchCompress->add_option("--gradient", arguments.gradient)->check(named());
     parser.benchCompressFields.addTo(*parser.benchCompress, benchCompressFields());
     parser.benchTrain = parser.bench->add_subcommand("train");
@@ -240,6 +250,8 @@ int dispatch(const Parser& parser) {
         return runKeygen(parser.keygenArguments);
     if (command == "probe")
         return runProbe(parser.probeArguments, parser.probeFields.overrides());
+    if (command == "bench")
+        return runBench(parser.benchArguments);
     if (command == "bench compress")
         return runBenchCompress(parser.benchCompressArguments,
                                 parser.benchCompressFields.overrides());

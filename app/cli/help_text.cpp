@@ -185,10 +185,26 @@ Files:
 constexpr std::string_view kBenchUsage =
     R"(Measures what this machine can do, and how near the lab's own work comes to it.
 
+gradlab-cli bench [options]
 gradlab-cli bench compress [options of compress] [--elements N | --gradient FILE] [--rounds R]
 gradlab-cli bench train [options of train]
 
-Each prints one JSON line. compress: one step of one worker's compression (medians of R rounds):
+bench alone prints one JSON document, after some minutes: limits (copying, products of 1024, on one
+and on all threads), kernels of the study's models against them, compress (a line for each method),
+train (a line for each model, number of workers and method), overhead (the methods' share of
+computing, beside the study's) and pays: extra_seconds that a method takes a step, the link's rate
+below which that pays beside sending 32-bit or 16-bit numbers through a server, and the number of
+workers below which all-gather of its messages beats all-reduce.
+
+  --models LIST           some of small,medium,large (hidden 100, 300, 500)
+  --worker-counts LIST    1,2,4
+  --batch N, --bptt N, --vocabulary N
+                          256, 35, 10000: the study's
+  --steps N               training steps to measure for each line (5)
+  --elements N, --rounds N
+                          of the gradient that is compressed (4444800), and how often (15)
+
+The two parts print one JSON line. compress: one step of one worker's compression (medians of R rounds):
 copy_ms of the vector, encode_ms (memory update, selection and coding), copies (their ratio),
 decode_ms, bytes of the payload, bytes_paper (the study's count) and bound_bytes (k values and
 log2 C(n, k) bits; QSGD: the entropy of its levels). The numbers are normal times squared normal, or
@@ -198,6 +214,8 @@ share_of_limit (6 (V H + 8 L H^2) flops a token against product_gflops, what squ
 reach on as many threads), allocations_per_step, and where the time went.
 
 Examples:
+  gradlab-cli bench > bench.json
+  gradlab-cli bench --models small --worker-counts 1,2 --steps 2
   gradlab-cli bench compress --method topk --ratio 0.001 --indices gap --values f32
   gradlab-cli bench compress --method qsgd --levels 64 --level-code fixed
   gradlab-cli bench train --hidden 300 --batch 256 --workers 1 --threads 2

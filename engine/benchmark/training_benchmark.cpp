@@ -103,6 +103,7 @@ TrainingCost measureTraining(const TrainingBenchmark& request, const TransportFa
                 seconds.push_back(secondsSince(begin));
                 addTimes(cost.t, sink.last.t);
                 addTimes(cost.cpu, sink.last.cpu);
+                cost.aggregateCpu += sink.last.aggregateCpu;
             }
             if (stepDone)
                 stepDone();
@@ -114,8 +115,11 @@ TrainingCost measureTraining(const TrainingBenchmark& request, const TransportFa
         cost.peakRssMib = peakResidentMib();
         scaleTimes(cost.t, 1.0 / steps);
         scaleTimes(cost.cpu, 1.0 / steps);
+        cost.aggregateCpu /= steps;
     }
     cost.bytesMessage = sink.last.bytesMessage;
+    cost.bytesUp = sink.last.bytesUp;
+    cost.bytesDown = sink.last.bytesDown;
     cost.secondsPerStep = median(seconds);
     cost.tokensPerSecond =
         static_cast<double>(experiment.training.batch * experiment.training.bptt) /

@@ -30,8 +30,11 @@ struct TrainingCost {
     double shareOfLimit = 0.0;  ///< 6·(V·H + 8·L·H²) flops a token against productGflops
     double allocationsPerStep = 0.0; ///< not a number where none are counted
     double bytesMessage = 0.0;
-    StepTimes t;   ///< means over the measured steps
-    StepTimes cpu; ///< the same by CPU clock
+    double bytesUp = 0.0;
+    double bytesDown = 0.0;
+    double aggregateCpu = 0.0; ///< the server's, seconds a step
+    StepTimes t;               ///< means over the measured steps
+    StepTimes cpu;             ///< the same by CPU clock
 };
 
 /// `stepDone` (may be empty) is called after each step. @throws ExperimentError, NumericError

@@ -35,6 +35,22 @@ bool allPositive(const Json& line, const std::vector<std::string>& names) {
     return true;
 }
 
+/// What a method's messages save beside 32-bit numbers, up and down.
+double savedBytes(const Json& cells, const Json& like) {
+    double dense = 0.0;
+    double own = 0.0;
+    for (const Json& cell : cells) {
+        if (cell["workers"] != like["workers"])
+            continue;
+        const double bytes = cell["bytes_up"].get<double>() + cell["bytes_down"].get<double>();
+        if (cell["method"] == "none" && cell["values"] == "f32")
+            dense = bytes;
+        if (cell["method"] == like["method"])
+            own = bytes;
+    }
+    return dense - own;
+}
+
 } // namespace
 
 class TestCliBench : public QObject {
@@ -114,13 +130,47 @@ private slots:
             QVERIFY(line["allocations_per_step"].is_null());
     }
 
+    void wholeDocument() {
+        const CliFolder folder;
+        const CliResult result = folder.run(
+            {"bench", "--models", "small", "--worker-counts", "1,2", "--batch", "4", "--bptt", "3",
+             "--vocabulary", "200", "--steps", "1", "--elements", "5000", "--rounds", "1"});
+        QVERIFY2(result.exitCode == 0, qPrintable(result.error));
+        const Json document = Json::parse(result.out.toStdString());
+        QVERIFY(allPositive(document["limits"]["product_gflops"]["f32"], {"1"}));
+        QVERIFY(allPositive(document["limits"]["copy_bytes_per_second"], {"1"}));
+        QVERIFY(!document["kernels"].empty() && !document["compress"].empty());
+        for (const Json& kernel : document["kernels"])
+            QVERIFY(allPositive(kernel, {"seconds", "gflops", "share_of_limit"}));
+        // Of each number of workers: none in two widths, and four methods.
+        QCOMPARE(document["train"].size(), std::size_t{2 * 6});
+        QCOMPARE(document["overhead"].size(), std::size_t{2 * 4});
+        QCOMPARE(document["pays"].size(), std::size_t{2 * 4});
+        for (const Json& pays : document["pays"]) {
+            // Where a method takes longer and saves bytes, the rate is what makes both equal.
+            const Json& rate = pays["bits_per_second_below_f32"];
+            if (!rate.is_number())
+                continue;
+            const double saved = savedBytes(document["train"], pays);
+            const double workers = pays["workers"].get<double>();
+            const double extra = pays["extra_seconds"].get<double>();
+            const double expected = saved <= 0 ? 0.0 : 8.0 * workers * saved / extra;
+            QVERIFY2(std::abs(rate.get<double>() - expected) <= 1e-9 * expected,
+                     qPrintable(QString::number(expected)));
+        }
+    }
+
     void badOptionsAreRefused() {
         const CliFolder folder;
         for (const QStringList& options :
              {QStringList{"bench", "compress", "--elements", "0"},
               QStringList{"bench", "compress", "--ratio", "2"},
               QStringList{"bench", "compress", "--hidden", "3"},
-              QStringList{"bench", "train", "--hidden", "0"}, QStringList{"bench", "nothing"}}) {
+              QStringList{"bench", "train", "--hidden", "0"},
+              QStringList{"bench", "--models", "huge"},
+              QStringList{"bench", "--worker-counts", "3x"},
+              QStringList{"bench", "--worker-counts", "3", "--batch", "256"},
+              QStringList{"bench", "nothing"}}) {
             const CliResult result = folder.run(options);
             QVERIFY2(result.exitCode == 2, qPrintable(options.join(' ')));
             QVERIFY2(isErrorLine(result.error), qPrintable(result.error));

@@ -5,6 +5,7 @@
 #include "engine/compression/unit_writer.h"
 #include "engine/core/check.h"
 #include "engine/core/errors.h"
+#include "engine/core/slack.h"
 
 #include <algorithm>
 #include <bit>
@@ -16,8 +17,6 @@ namespace gradlab::engine {
 static_assert(std::endian::native == std::endian::little, "the wire format is little-endian");
 
 namespace {
-
-constexpr std::size_t kSlack = 8;
 
 template <class Field>
 void put(std::byte*& at, Field field) noexcept {
@@ -124,13 +123,11 @@ UnitWriter::UnitWriter(ByteBuffer& out, std::size_t headerRoom, std::size_t unit
     out.resize(descriptorsEnd_);
 }
 
-// Room for one part in kSlack more: messages of later steps differ a little in length.
 std::span<std::byte> UnitWriter::next(const UnitDescriptor& descriptor) {
     GRADLAB_CHECK(descriptorAt_ < descriptorsEnd_, descriptorAt_, descriptorsEnd_);
     const std::size_t payloadAt = out_->size();
     const std::size_t end = payloadAt + descriptor.payloadBytes;
-    if (end > out_->capacity())
-        out_->reserve(end + end / kSlack);
+    reserveWithSlack(*out_, end);
     out_->resize(end);
     writeDescriptor(out_->data() + descriptorAt_, descriptor);
     descriptorAt_ += kDescriptorBytes;

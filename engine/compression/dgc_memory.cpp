@@ -5,6 +5,7 @@
 #include "engine/compression/compression_parameters.h"
 #include "engine/compression/tile_kernels.h"
 #include "engine/core/check.h"
+#include "engine/core/slack.h"
 
 #include <algorithm>
 #include <array>
@@ -174,6 +175,8 @@ std::span<const T> DgcMemory<T>::recall(GradientTile<T> tile, std::span<T> scrat
 template <class T>
 void DgcMemory<T>::noteSent(GradientTile<T> unit, std::span<const std::uint32_t> indices,
                             std::span<const T> values) {
+    reserveWithSlack(sentIndices_, sentIndices_.size() + indices.size());
+    reserveWithSlack(sentValues_, sentValues_.size() + values.size());
     for (const std::uint32_t index : indices)
         sentIndices_.push_back(unit.offset + index);
     sentValues_.insert(sentValues_.end(), values.begin(), values.end());

@@ -3,6 +3,7 @@
 #include "engine/compression/magnitude_selector.h"
 
 #include "engine/core/check.h"
+#include "engine/core/slack.h"
 
 #include <algorithm>
 #include <array>
@@ -129,6 +130,7 @@ template <class T>
 void MagnitudeSelector<T>::cutTo(std::size_t k) {
     if (count_ == k)
         return;
+    reserveWithSlack(keys_, count_);
     keys_.resize(count_);
     for (std::size_t i = 0; i < count_; ++i)
         keys_[i] = magnitudeKey(values_[i]);

@@ -3,6 +3,7 @@
 #include "engine/compression/selection_sender.h"
 
 #include "engine/compression/value_code.h"
+#include "engine/core/slack.h"
 
 #include <cmath>
 #include <numbers>
@@ -27,6 +28,7 @@ SelectionSender<T>::SelectionSender(const CompressionSettings& settings)
 template <class T>
 void SelectionSender<T>::decodeAsReceived(const TileSource<T>& source, std::span<const T> values,
                                           T scale) {
+    reserveWithSlack(decoded_, values.size());
     decoded_.assign(values.begin(), values.end());
     if (scale != T{1})
         for (T& value : decoded_)

@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/training/part_sum.h"
 
+#include "engine/core/slack.h"
+
 #include <algorithm>
 #include <bit>
 
@@ -73,6 +75,11 @@ void PartSum<T>::takeSparse(std::uint32_t unit, std::size_t count,
     values.clear();
     const std::span<T> sums = range(unit);
     const std::span<std::uint64_t> touched = touchedWords(unit);
+    std::size_t total = 0;
+    for (const std::uint64_t bits : touched)
+        total += static_cast<std::size_t>(std::popcount(bits));
+    reserveWithSlack(indices, total);
+    reserveWithSlack(values, total);
     for (std::size_t word = 0; word < touched.size(); ++word) {
         for (std::uint64_t bits = touched[word]; bits != 0; bits &= bits - 1) {
             const std::size_t index =

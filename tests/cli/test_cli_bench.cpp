@@ -109,9 +109,9 @@ private slots:
 
     void trainLine() {
         const CliFolder folder;
-        const CliResult result = folder.run({"bench", "train", "--hidden", "32", "--vocabulary",
-                                             "500", "--batch", "8", "--bptt", "5", "--workers", "2",
-                                             "--threads", "2", "--method", "topk", "--steps", "3"});
+        const CliResult result =
+            folder.run({"bench", "train", "--hidden", "32", "--vocabulary", "500", "--batch", "8",
+                        "--bptt", "5", "--workers", "2", "--threads", "2", "--steps", "3"});
         const Json line = lineOf(result);
         QVERIFY2(!line.is_null(), qPrintable(result.error));
         QVERIFY(allPositive(line,

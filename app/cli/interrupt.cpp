@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include <atomic>
+#include <chrono>
 #include <csignal>
 #include <cstdint>
 #include <ctime>
@@ -52,5 +53,15 @@ void catchInterrupts() {
 bool interrupted() noexcept {
     return firstInterrupt != 0;
 }
+
+InterruptWatch::InterruptWatch()
+    : thread_([this](const std::stop_token& done) {
+          constexpr std::chrono::milliseconds kEvery{50};
+          while (!done.stop_requested() && !leave_.stop_requested()) {
+              if (interrupted())
+                  leave_.request_stop();
+              std::this_thread::sleep_for(kEvery);
+          }
+      }) {}
 
 } // namespace gradlab::app

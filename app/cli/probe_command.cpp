@@ -5,22 +5,18 @@
 #include "app/cli/corpus_loading.h"
 #include "app/cli/interrupt.h"
 #include "app/cli/program_error.h"
+#include "app/cli/step_prediction.h"
 #include "app/cli/transports.h"
 #include "engine/core/errors.h"
-#include "engine/metrics/link_model.h"
-#include "engine/metrics/record_sink.h"
 #include "engine/training/experiment_schema.h"
-#include "engine/training/trainer.h"
 #include "transport/zmq/probe.h"
 
 #include <nlohmann/json.hpp>
 
-#include <algorithm>
-#include <chrono>
+#include <cmath>
 #include <iostream>
-#include <limits>
-#include <stop_token>
-#include <thread>
+#include <string>
+#include <vector>
 
 namespace gradlab::app {
 
@@ -29,94 +25,66 @@ namespace {
 using Json = nlohmann::ordered_json;
 using engine::Experiment;
 
-constexpr double kBitsPerByte = 8.0;
-
-/// Bytes of one step, mean over workers.
-struct StepBytes {
-    std::string method;
-    double message = 0.0;
-    double up = 0.0;
-    double down = 0.0;
-};
-
-class LastStep final : public engine::RecordSink {
-public:
-    void record(const engine::Record& record) override {
-        if (const auto* step = std::get_if<engine::StepRecord>(&record))
-            last = *step;
-    }
-    engine::StepRecord last;
-};
-
-/// Two steps of the experiment with another method, workers as threads: the messages' sizes.
-StepBytes bytesOf(Experiment experiment, const std::string& method,
-                  const std::shared_ptr<const engine::Corpus>& corpus,
-                  const engine::TransportFactories& transports) {
-    constexpr int kSteps = 2;
-    experiment.compression.method = method;
-    experiment.compression.memory = "auto";
-    experiment.cluster.transport = "threads";
-    experiment.cluster.link.emulate = false;
-    LastStep sink;
-    const auto trainer =
-        engine::Trainer::create(engine::resolved(experiment), corpus, transports, sink, {});
-    for (int i = 0; i < kSteps; ++i)
-        (void)trainer->advance({});
-    return {method, sink.last.bytesMessage, sink.last.bytesUp, sink.last.bytesDown};
+std::string fieldText(const char* option, double value) {
+    return std::string(option) + " " +
+           engine::formatFieldValue(*engine::findField(option), engine::FieldValue(value));
 }
 
-/// The contract's link model; up and down may differ in rate.
-double communication(const Experiment& experiment, const StepBytes& bytes, double rateUp,
-                     double rateDown, const transport::MeasuredNetwork& network, double latency) {
-    engine::LinkModel link;
-    link.workers = network.workers.size();
-    link.latency = latency;
-    link.bytesPerSecond = rateUp / kBitsPerByte;
-    link.serverBytesPerSecond = network.serverRateUp / kBitsPerByte;
-    if (experiment.cluster.topology == "ring")
-        return bytes.method == "none" ? engine::ringReduceSeconds(link, bytes.message)
-                                      : engine::ringGatherSeconds(link, bytes.message);
-    const engine::PartReady all{0.0, bytes.message};
-    const double up = engine::serverUplinkSeconds(link, std::span(&all, 1), 0.0);
-    link.bytesPerSecond = rateDown / kBitsPerByte;
-    link.serverBytesPerSecond = network.serverRateDown / kBitsPerByte;
-    return up + engine::serverDownlinkSeconds(link, bytes.down);
+/// The options of train whose simulated seconds are those of this network.
+std::string linkOptions(const PredictionLink& link) {
+    constexpr double kRateDigit = 1e3; // bits per second
+    constexpr double kTimeDigit = 1e7; // a second's tenths of a microsecond
+    const auto rate = [](double value) { return std::round(value / kRateDigit) * kRateDigit; };
+    return fieldText("--bandwidth", rate(link.rate())) + " " +
+           fieldText("--latency", std::round(link.latencyS * kTimeDigit) / kTimeDigit) + " " +
+           fieldText("--server-bandwidth", rate(link.serverRate()));
+}
+
+Json workerJson(const transport::MeasuredLink& worker, const PredictionLink& slowest,
+                const std::string& topology, const std::vector<StepPrediction>& steps) {
+    PredictionLink link = slowest;
+    link.rateUp = worker.rateUp;
+    link.rateDown = worker.rateDown;
+    link.latencyS = worker.latencyS;
+    Json communication = Json::object();
+    for (const StepPrediction& step : steps)
+        communication[step.method] = exchangeSeconds(link, topology, step);
+    return {{"rank", worker.rank},          {"name", worker.name},
+            {"host", worker.host},          {"cores", worker.cores},
+            {"rate_down", worker.rateDown}, {"rate_up", worker.rateUp},
+            {"latency_s", worker.latencyS}, {"communication_s", communication}};
+}
+
+Json stepJson(const StepPrediction& step) {
+    return {{"method", step.method},
+            {"bytes_message", step.bytesMessage},
+            {"bytes_up", step.bytesUp},
+            {"bytes_down", step.bytesDown},
+            {"compute_s", step.computeS},
+            {"compression_s", step.compressionS},
+            {"turn_s", step.turnS},
+            {"server_s", step.serverS},
+            {"communication_s", step.communicationS},
+            {"step_s", step.stepS}};
 }
 
 Json document(const Experiment& experiment, const transport::MeasuredNetwork& network,
-              const std::vector<StepBytes>& methods) {
+              const std::vector<StepPrediction>& steps) {
+    const std::string& topology = experiment.cluster.topology;
+    const PredictionLink link = predictionLink(network);
     Json workers = Json::array();
-    double up = std::numeric_limits<double>::infinity();
-    double down = up;
-    double latency = 0.0;
-    for (const transport::MeasuredLink& link : network.workers) {
-        Json step = Json::object();
-        for (const StepBytes& bytes : methods)
-            step[bytes.method] = communication(experiment, bytes, link.rateUp, link.rateDown,
-                                               network, link.latencyS);
-        workers.push_back({{"rank", link.rank},
-                           {"name", link.name},
-                           {"host", link.host},
-                           {"rate_down", link.rateDown},
-                           {"rate_up", link.rateUp},
-                           {"latency_s", link.latencyS},
-                           {"communication_s", step}});
-        up = std::min(up, link.rateUp);
-        down = std::min(down, link.rateDown);
-        latency = std::max(latency, link.latencyS);
-    }
+    for (const transport::MeasuredLink& worker : network.workers)
+        workers.push_back(workerJson(worker, link, topology, steps));
     Json predicted = Json::array();
-    for (const StepBytes& bytes : methods)
-        predicted.push_back(
-            {{"method", bytes.method},
-             {"bytes_message", bytes.message},
-             {"bytes_up", bytes.up},
-             {"bytes_down", bytes.down},
-             {"communication_s", communication(experiment, bytes, up, down, network, latency)}});
-    return {{"topology", experiment.cluster.topology},
+    for (const StepPrediction& step : steps)
+        predicted.push_back(stepJson(step));
+    return {{"topology", topology},
+            {"overlap", experiment.cluster.overlap},
             {"workers", workers},
             {"server_rate_down", network.serverRateDown},
             {"server_rate_up", network.serverRateUp},
+            {"workers_a_core", link.workersACore},
+            {"link_options", linkOptions(link)},
             {"predicted", predicted}};
 }
 
@@ -132,20 +100,6 @@ Experiment experimentOf(const ProbeArguments& arguments,
     return engine::resolved(race.front());
 }
 
-transport::MeasuredNetwork measure(const Experiment& experiment, bool insecure) {
-    std::stop_source leave;
-    const std::jthread watch([&leave](const std::stop_token& done) {
-        constexpr std::chrono::milliseconds kEvery{50};
-        while (!done.stop_requested()) {
-            if (interrupted())
-                leave.request_stop();
-            std::this_thread::sleep_for(kEvery);
-        }
-    });
-    return transport::probeNetwork(experiment.cluster, coordinatorOptions(insecure),
-                                   leave.get_token());
-}
-
 } // namespace
 
 int runProbe(const ProbeArguments& arguments, const std::vector<FieldOverride>& overrides) {
@@ -153,12 +107,16 @@ int runProbe(const ProbeArguments& arguments, const std::vector<FieldOverride>& 
     const Experiment experiment = experimentOf(arguments, overrides);
     const auto corpus = makeCorpusLoader()(experiment.corpus, [](double) {});
     const auto transports = makeTransports(arguments.insecure);
-    std::vector<StepBytes> methods;
-    for (const char* method : {"none", "topk", "qsgd"})
-        methods.push_back(bytesOf(experiment, method, corpus, transports));
+    const InterruptWatch watch;
     try {
-        const transport::MeasuredNetwork network = measure(experiment, arguments.insecure);
-        std::cout << document(experiment, network, methods).dump(2) << std::endl;
+        const transport::MeasuredNetwork network = transport::probeNetwork(
+            experiment.cluster, coordinatorOptions(arguments.insecure), watch.token());
+        const PredictionLink link = predictionLink(network);
+        std::vector<StepPrediction> steps;
+        for (const char* method : {"none", "topk", "qsgd"})
+            steps.push_back(
+                predictStep(experiment, method, link, corpus, transports, watch.token()));
+        std::cout << document(experiment, network, steps).dump(2) << std::endl;
     } catch (const engine::Cancelled&) {
         return reportError(
             {"stopped by Ctrl-C: gradlab-cli probe; nothing was changed", kExitInterrupted});
@@ -167,15 +125,22 @@ int runProbe(const ProbeArguments& arguments, const std::vector<FieldOverride>& 
 }
 
 std::string probeHelp() {
-    return R"(Measures the network between a coordinator and its workers, and predicts from it how long a step's
-communication takes without compression, with top-k and with QSGD.
+    return R"(Measures the network between a coordinator and its workers, and predicts from it how long a step
+of an experiment takes without compression, with top-k and with QSGD: does compressing pay here?
 
 gradlab-cli probe [FILE] [options of train] [--insecure]
 
 With --wait-for N it waits for N workers (gradlab-cli worker --connect …) at --bind; without, it
-starts --workers of them on this machine. Each is measured alone, both ways, then all at once. Prints
-one JSON document: of each worker rate_down and rate_up (bit/s), latency_s (one way) and its step's
-communication_s; server_rate_down and server_rate_up of all together; predicted, with the slowest.
+starts --workers of them on this machine. Each is measured alone, both ways, then all at once; then
+a few steps of the experiment are made here. Prints one JSON document:
+  workers           of each rate_down and rate_up (bit/s), latency_s (one way), cores, and
+                    communication_s: its step's, if nothing of it is hidden behind computing
+  server_rate_down, server_rate_up   all of them at once, together
+  workers_a_core    on the fullest machine; those beyond one wait for a turn
+  link_options      options of train: simulated seconds are then of this network
+  predicted         of each method bytes and a step's seconds, with the slowest line: step_s =
+                    compute_s + compression_s + turn_s + server_s + communication_s (what is not
+                    hidden). A worker counts as one core of this machine's kind.
 
 Examples:
   gradlab-cli probe --workers 2

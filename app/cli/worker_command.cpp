@@ -17,14 +17,12 @@
 #include <iostream>
 #include <string>
 #include <string_view>
-#include <thread>
 
 namespace gradlab::app {
 
 namespace {
 
 constexpr std::size_t kLongestName = 200;
-constexpr std::chrono::milliseconds kInterruptEvery{50};
 
 /// UTF-8 without control characters: names are shown in tables and logs.
 bool isPrintable(std::string_view text) {
@@ -98,16 +96,9 @@ int runWorkerCommand(const WorkerArguments& arguments) {
     } else {
         catchInterrupts();
     }
-    std::stop_source leave;
-    const std::jthread watch([&leave](const std::stop_token& done) {
-        while (!done.stop_requested() && !leave.stop_requested()) {
-            if (interrupted())
-                leave.request_stop();
-            std::this_thread::sleep_for(kInterruptEvery);
-        }
-    });
+    const InterruptWatch watch;
     const transport::WorkerLeave how =
-        transport::runWorker(options, engine::ClusterNode::create, leave.get_token());
+        transport::runWorker(options, engine::ClusterNode::create, watch.token());
     if (options.notice && how == transport::WorkerLeave::Finished)
         options.notice("the run is over");
     return exitCodeOf(how);

@@ -70,6 +70,8 @@ struct ClusterMember {
     std::string name; ///< as given, or host:pid
     std::string host;
     std::int64_t pid = 0;
+    std::string machine; ///< its boot id: equal on one machine
+    std::int64_t cores = 0;
     bool local = false;     ///< a process that this program started: pause, freeze, kill work
     bool suspended = false; ///< frozen on purpose
     std::uint64_t step = 0; ///< that it works on

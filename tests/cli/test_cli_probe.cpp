@@ -31,8 +31,22 @@ private slots:
             methods.push_back(one["method"]);
             QVERIFY(one["bytes_message"].get<double>() > 0 &&
                     one["communication_s"].get<double>() > 0);
+            QVERIFY(one["step_s"].get<double>() > one["communication_s"].get<double>());
         }
+        QVERIFY(document["workers_a_core"].get<double>() >= 1.0);
         QCOMPARE(methods, std::vector<std::string>({"none", "topk", "qsgd"}));
+    }
+
+    // What it measured can be given to train, whose simulated seconds are then of that network.
+    void trainTakesTheLinkOptions() {
+        const CliFolder folder;
+        const CliResult probed = folder.run({"probe", "--workers", "1", "--hidden", "8"});
+        QVERIFY2(probed.exitCode == 0, qPrintable(probed.error));
+        const auto document = nlohmann::json::parse(probed.out.toStdString());
+        const QString options = QString::fromStdString(document["link_options"].get<std::string>());
+        const CliResult trained =
+            folder.run(tinyRun(2) + options.split(' ') + QStringList{"--quiet"});
+        QVERIFY2(trained.exitCode == 0, qPrintable(trained.error));
     }
 
     void badOptionsAreRefused() {

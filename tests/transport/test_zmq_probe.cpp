@@ -81,6 +81,8 @@ private slots:
             const transport::MeasuredLink& link = network.workers[rank];
             QCOMPARE(link.rank, rank);
             QCOMPARE(link.host, std::string("atlas"));
+            QCOMPARE(link.machine, std::string("another"));
+            QCOMPARE(link.cores, std::int64_t{3});
             QVERIFY(link.name == "a" || link.name == "b");
             QVERIFY(link.latencyS > 0 && link.rateUp > 0);
             // What the worker says: 15 frames of the largest size in a millisecond.

@@ -47,6 +47,8 @@ engine::ClusterMember rowOf(const Peer& peer, engine::MemberState state, Peer::T
     row.name = peer.hello.name;
     row.host = peer.hello.host;
     row.pid = peer.hello.pid;
+    row.machine = peer.hello.bootId;
+    row.cores = peer.hello.cores;
     row.local = peer.local;
     row.step = peer.step;
     row.stepS = peer.stepS;

@@ -18,7 +18,9 @@ constexpr std::uint32_t kFrames = 16; ///< of one measurement: 15 gaps
 constexpr std::uint64_t kLeastBytes = std::uint64_t{16} * 1024;
 constexpr std::uint64_t kMostBytes = std::uint64_t{2} * 1024 * 1024;
 constexpr std::uint64_t kGrowth = 8;
-constexpr double kLongEnoughS = 0.05; ///< a span that timers and scheduling do not spoil
+constexpr double kLongEnoughS = 0.05;   ///< a span that timers and scheduling do not spoil
+constexpr std::size_t kMostRepeats = 7; ///< of one measurement: the middle one counts
+constexpr double kRepeatForS = 0.5;     ///< no more of them after that
 constexpr int kPings = 21;
 constexpr double kBitsPerByte = 8.0;
 
@@ -39,6 +41,18 @@ CoordinatorOptions patient(CoordinatorOptions options) {
 double rate(double bytes, double seconds) {
     return seconds > 0.0 ? kBitsPerByte * bytes / seconds : 0.0;
 }
+
+double middle(std::vector<double> values) {
+    const auto half = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
+    std::nth_element(values.begin(), half, values.end());
+    return *half;
+}
+
+/// Seconds of the slowest of several workers each way.
+struct Spans {
+    double down = 0.0;
+    double up = 0.0;
+};
 
 class NetworkProbe {
 public:
@@ -64,15 +78,10 @@ public:
         for (const SnapshotWanted& member : members_)
             measured.workers.push_back(measure(member, bytes));
         // As many bytes each as the slowest can take in good time.
-        double span = 0.0;
-        double spanUp = 0.0;
-        for (const LinkSample& sample : exchange(members_, kFrames, bytes)) {
-            span = std::max(span, sample.downS);
-            spanUp = std::max(spanUp, sample.upS);
-        }
+        const Spans spans = repeated(members_, bytes);
         const double all = static_cast<double>(members_.size() * bytes) * (kFrames - 1);
-        measured.serverRateDown = rate(all, span);
-        measured.serverRateUp = rate(all, spanUp);
+        measured.serverRateDown = rate(all, spans.down);
+        measured.serverRateUp = rate(all, spans.up);
         return measured;
     }
 
@@ -103,23 +112,44 @@ private:
             if (row.rank == member.rank) {
                 link.name = row.name;
                 link.host = row.host;
+                link.machine = row.machine;
+                link.cores = std::max<std::int64_t>(1, row.cores);
             }
         std::vector<double> trips;
         trips.reserve(kPings);
         for (int i = 0; i < kPings; ++i)
             trips.push_back(exchange({member}, 1, engine::kFrameHeaderBytes)[0].roundTripS);
-        std::nth_element(trips.begin(), trips.begin() + kPings / 2, trips.end());
-        link.latencyS = trips[kPings / 2] / 2;
-        for (std::uint64_t size = kLeastBytes;; size = std::min(size * kGrowth, kMostBytes)) {
-            const LinkSample sample = exchange({member}, kFrames, size)[0];
-            const double sent = static_cast<double>(size) * (kFrames - 1);
-            link.rateDown = rate(sent, sample.downS);
-            link.rateUp = rate(sent, sample.upS);
-            if (size == kMostBytes || std::min(sample.downS, sample.upS) >= kLongEnoughS) {
-                bytes = std::min(bytes, size);
-                return link;
+        link.latencyS = middle(trips) / 2;
+        std::uint64_t size = kLeastBytes;
+        while (size < kMostBytes && isShort(exchange({member}, kFrames, size)[0]))
+            size = std::min(size * kGrowth, kMostBytes);
+        const Spans spans = repeated({member}, size);
+        const double sent = static_cast<double>(size) * (kFrames - 1);
+        link.rateDown = rate(sent, spans.down);
+        link.rateUp = rate(sent, spans.up);
+        bytes = std::min(bytes, size);
+        return link;
+    }
+    static bool isShort(const LinkSample& sample) {
+        return std::min(sample.downS, sample.upS) < kLongEnoughS;
+    }
+
+    /// The middle one of several measurements: one alone may meet with anything.
+    Spans repeated(const std::vector<SnapshotWanted>& members, std::uint64_t bytes) {
+        std::vector<double> down;
+        std::vector<double> up;
+        double total = 0.0;
+        while (down.size() < kMostRepeats && total < kRepeatForS) {
+            Spans slowest;
+            for (const LinkSample& sample : exchange(members, kFrames, bytes)) {
+                slowest.down = std::max(slowest.down, sample.downS);
+                slowest.up = std::max(slowest.up, sample.upS);
             }
+            down.push_back(slowest.down);
+            up.push_back(slowest.up);
+            total += slowest.down + slowest.up;
         }
+        return {middle(std::move(down)), middle(std::move(up))};
     }
 
     /// `frames` of `bytes` there and back, all members at the same time.

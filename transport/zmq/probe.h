@@ -18,6 +18,8 @@ struct MeasuredLink {
     std::uint32_t rank = 0;
     std::string name;
     std::string host;
+    std::string machine; ///< boot id: equal on one machine
+    std::int64_t cores = 1;
     double rateDown = 0.0; ///< bits per second to the worker, alone on the network
     double rateUp = 0.0;
     double latencyS = 0.0; ///< one way: half the median round trip of a header

@@ -1,0 +1,161 @@
+// SPDX-FileCopyrightText: Gradient Lab contributors
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/cli/step_prediction.h"
+
+#include "engine/metrics/link_model.h"
+#include "engine/metrics/record_sink.h"
+#include "engine/training/experiment_schema.h"
+#include "engine/training/trainer.h"
+
+#include <algorithm>
+#include <chrono>
+#include <limits>
+#include <map>
+#include <span>
+#include <vector>
+
+namespace gradlab::app {
+
+namespace {
+
+using engine::Experiment;
+using engine::StepRecord;
+
+constexpr double kBitsPerByte = 8.0;
+constexpr int kControlHops = 4; ///< begin, holds, commit, done
+constexpr int kFewestSteps = 3; ///< the first one, in which memory is first touched, does not count
+constexpr int kMostSteps = 12;
+constexpr std::chrono::seconds kLongEnough{2};
+
+class StepList final : public engine::RecordSink {
+public:
+    void record(const engine::Record& record) override {
+        if (const auto* step = std::get_if<StepRecord>(&record))
+            steps.push_back(*step);
+    }
+    std::vector<StepRecord> steps;
+};
+
+engine::LinkModel modelOf(double rate, double serverRate, const PredictionLink& link) {
+    engine::LinkModel model;
+    model.workers = link.workers;
+    model.latency = link.latencyS;
+    model.bytesPerSecond = rate / kBitsPerByte;
+    model.serverBytesPerSecond = serverRate / kBitsPerByte;
+    return model;
+}
+
+engine::LinkModel uplink(const PredictionLink& link) {
+    return modelOf(link.rateUp, link.serverRateUp, link);
+}
+
+engine::LinkModel downlink(const PredictionLink& link) {
+    return modelOf(link.rateDown, link.serverRateDown, link);
+}
+
+/// Steps with workers as threads over the modelled link; the first one is left out.
+std::vector<StepRecord> trainedSteps(Experiment experiment,
+                                     const std::shared_ptr<const engine::Corpus>& corpus,
+                                     const engine::TransportFactories& transports,
+                                     const std::stop_token& stop) {
+    experiment.cluster.transport = "threads";
+    experiment.cluster.link.emulate = false;
+    experiment.training.evalEvery = std::numeric_limits<std::int32_t>::max();
+    experiment.training.steps = 0;
+    StepList sink;
+    const auto trainer =
+        engine::Trainer::create(engine::resolved(experiment), corpus, transports, sink, {});
+    const auto begin = std::chrono::steady_clock::now();
+    while (
+        sink.steps.size() < kFewestSteps ||
+        (sink.steps.size() < kMostSteps && std::chrono::steady_clock::now() - begin < kLongEnough))
+        if (!trainer->advance(stop))
+            break;
+    // What is cumulative in a record becomes the step's own.
+    for (std::size_t i = sink.steps.size() - 1; i > 0; --i)
+        sink.steps[i].simulatedS -= sink.steps[i - 1].simulatedS;
+    if (sink.steps.size() > 1)
+        sink.steps.erase(sink.steps.begin());
+    return sink.steps;
+}
+
+template <class Value>
+double middle(const std::vector<StepRecord>& steps, Value&& value) {
+    std::vector<double> values;
+    for (const StepRecord& step : steps)
+        values.push_back(value(step));
+    const auto half = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
+    std::nth_element(values.begin(), half, values.end());
+    return *half;
+}
+
+} // namespace
+
+PredictionLink predictionLink(const transport::MeasuredNetwork& network) {
+    constexpr double kInfinity = std::numeric_limits<double>::infinity();
+    PredictionLink link;
+    link.workers = network.workers.size();
+    link.rateUp = link.rateDown = kInfinity;
+    link.serverRateUp = network.serverRateUp;
+    link.serverRateDown = network.serverRateDown;
+    std::map<std::string, double> onMachine;
+    for (const transport::MeasuredLink& worker : network.workers) {
+        link.rateUp = std::min(link.rateUp, worker.rateUp);
+        link.rateDown = std::min(link.rateDown, worker.rateDown);
+        link.latencyS = std::max(link.latencyS, worker.latencyS);
+        double& share = onMachine[worker.machine];
+        share += 1.0 / static_cast<double>(std::max<std::int64_t>(1, worker.cores));
+        link.workersACore = std::max(link.workersACore, share);
+    }
+    return link;
+}
+
+double exchangeSeconds(const PredictionLink& link, const std::string& topology,
+                       const StepPrediction& step) {
+    if (topology == "ring") {
+        const engine::LinkModel model = modelOf(link.rate(), link.serverRate(), link);
+        return step.method == "none" ? engine::ringReduceSeconds(model, step.bytesMessage)
+                                     : engine::ringGatherSeconds(model, step.bytesMessage);
+    }
+    const engine::PartReady all{0.0, step.bytesMessage};
+    return engine::serverUplinkSeconds(uplink(link), std::span(&all, 1), 0.0) +
+           engine::serverDownlinkSeconds(downlink(link), step.bytesDown);
+}
+
+StepPrediction predictStep(const Experiment& experiment, const std::string& method,
+                           const PredictionLink& link,
+                           const std::shared_ptr<const engine::Corpus>& corpus,
+                           const engine::TransportFactories& transports,
+                           const std::stop_token& stop) {
+    const bool ring = experiment.cluster.topology == "ring";
+    Experiment one = experiment;
+    one.compression.method = method;
+    one.compression.memory = "auto";
+    one.cluster.link.bandwidth = ring ? link.rate() : link.rateUp;
+    one.cluster.link.serverBandwidth = ring ? link.serverRate() : link.serverRateUp;
+    one.cluster.link.latency = link.latencyS;
+    const std::vector<StepRecord> steps = trainedSteps(std::move(one), corpus, transports, stop);
+
+    StepPrediction predicted;
+    predicted.method = method;
+    predicted.bytesMessage = steps.back().bytesMessage;
+    predicted.bytesUp = steps.back().bytesUp;
+    predicted.bytesDown = steps.back().bytesDown;
+    predicted.compressionS = middle(steps, [](const auto& step) { return step.cpu.compression(); });
+    predicted.serverS = middle(steps, [](const auto& step) { return step.aggregateCpu; });
+    predicted.communicationS =
+        middle(steps, [](const auto& step) { return step.linkS; }) + kControlHops * link.latencyS;
+    // The records know one rate for both ways.
+    if (!ring)
+        predicted.communicationS +=
+            engine::serverDownlinkSeconds(downlink(link), predicted.bytesDown) -
+            engine::serverDownlinkSeconds(uplink(link), predicted.bytesDown);
+    const double busy = middle(
+        steps, [](const auto& step) { return step.simulatedS - step.linkS - step.aggregateCpu; });
+    predicted.computeS = busy - predicted.compressionS;
+    predicted.turnS = (link.workersACore - 1.0) * busy;
+    predicted.stepS = busy + predicted.turnS + predicted.serverS + predicted.communicationS;
+    return predicted;
+}
+
+} // namespace gradlab::app

@@ -1,0 +1,119 @@
+#!/usr/bin/env python3
+# SPDX-FileCopyrightText: Gradient Lab contributors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Does a step over a real network take what gradlab-cli probe predicts?
+
+usage: probe_prediction.py [--program build/release/bin/gradlab-cli] [--networks raw 1gbit] [--workers 2 4] [--steps 25]
+                           [--hidden 200] [--vocabulary 10000] [--batch 32] [--bptt 20]
+
+Coordinator and workers are in network namespaces of their own, connected by veth pairs to one bridge, nothing emulated.
+`raw` is a network as fast as this machine copies; a rate shapes every end of every pair by the kernel's token bucket
+(tc tbf; left out with a word where the kernel has none). In each network gradlab-cli probe --wait-for N predicts the
+step of none, top-k 1 % and QSGD, with and without overlap; then gradlab-cli train makes those steps there and the median of their
+wall time is compared. A cell is right within 15 %. Prints one line a cell; ends with the number of wrong ones. Needs
+root and the program ip. All hosts share this machine's cores: run it while nothing else does.
+"""
+import argparse, contextlib, json, os, statistics, subprocess, sys, tempfile
+
+BOUND = 0.15
+HEAD = "tcp://10.77.0.1:5555"
+
+
+def ip(*arguments):
+    subprocess.run(["ip", *arguments], check=True)
+
+
+class Network:
+    """Host 0 is the coordinator's. Every host has one address, all are at one bridge."""
+
+    def __init__(self, hosts):
+        self.prefix = f"glab{os.getpid()}-"
+        self.switch = self.prefix + "s"
+        self.names = [self.prefix + str(host) for host in range(hosts)]
+
+    def __enter__(self):
+        for name in [self.switch, *self.names]:
+            ip("netns", "add", name)
+        ip("-n", self.switch, "link", "add", "bridge0", "type", "bridge")
+        ip("-n", self.switch, "link", "set", "bridge0", "up")
+        for host, name in enumerate(self.names):
+            ip("link", "add", "eth", "netns", name, "type", "veth", "peer", "name", f"port{host}", "netns", self.switch)
+            ip("-n", name, "addr", "add", f"10.77.0.{host + 1}/24", "dev", "eth")
+            ip("-n", name, "link", "set", "lo", "up")
+            ip("-n", name, "link", "set", "eth", "up")
+            ip("-n", self.switch, "link", "set", f"port{host}", "master", "bridge0", "up")
+        return self
+
+    def __exit__(self, *_):
+        for name in [self.switch, *self.names]:
+            subprocess.run(["ip", "netns", "del", name], stderr=subprocess.DEVNULL)
+
+    def shape(self, rate):
+        """False where the kernel cannot."""
+        ends = [(name, "eth") for name in self.names] + [(self.switch, f"port{host}") for host in range(len(self.names))]
+        return all(subprocess.run(["ip", "netns", "exec", name, "tc", "qdisc", "add", "dev", device, "root", "tbf", "rate", rate,
+                                   "burst", "128kb", "limit", "1mb"], stderr=subprocess.DEVNULL).returncode == 0
+                   for name, device in ends)
+
+    def start(self, host, *command):
+        return subprocess.Popen(["ip", "netns", "exec", self.names[host], *command],
+                                stdout=subprocess.PIPE if host == 0 else subprocess.DEVNULL,
+                                stderr=None if host == 0 else subprocess.DEVNULL)
+
+    def run(self, program, workers, *arguments):
+        """What a coordinator prints whose workers come from the other hosts."""
+        with contextlib.ExitStack() as processes:
+            head = self.start(0, program, *arguments, "--workers", str(workers), "--wait-for", str(workers), "--bind", HEAD,
+                              "--insecure")
+            processes.callback(head.kill)
+            for host in range(1, workers + 1):
+                worker = self.start(host, program, "worker", "--connect", HEAD, "--insecure", "--name", f"worker-{host - 1}")
+                processes.callback(worker.wait)
+                processes.callback(worker.terminate)
+            printed = head.communicate()[0]
+        if head.returncode != 0:
+            sys.exit(f"gradlab-cli {' '.join(arguments)} ended with {head.returncode}")
+        return printed
+
+
+def measure(network, args, workers, experiment, method):
+    with tempfile.TemporaryDirectory() as folder:
+        log = os.path.join(folder, "log.jsonl")
+        network.run(args.program, workers, "train", "--transport", "zmq", *experiment, "--method", method, "--steps",
+                    str(args.steps), "--eval-every", "1000000", "--eval-batch", "1000", "--log", log, "--quiet")
+        with open(log) as lines:
+            walls = [r["wall_s"] for r in map(json.loads, lines) if r["kind"] == "step"]
+    return statistics.median(after - before for before, after in zip(walls, walls[1:]))
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--program", default="build/release/bin/gradlab-cli")
+    parser.add_argument("--networks", nargs="+", default=["raw", "1gbit"])
+    parser.add_argument("--workers", nargs="+", type=int, default=[2, 4])
+    for name, default in (("steps", 25), ("hidden", 200), ("vocabulary", 10000), ("batch", 32), ("bptt", 20)):
+        parser.add_argument("--" + name, type=int, default=default)
+    args = parser.parse_args()
+    wrong = 0
+    for rate in args.networks:
+        for workers in args.workers:
+            with Network(1 + workers) as network:
+                if rate != "raw" and not network.shape(rate):
+                    print(f"{rate}: this kernel shapes no traffic (tc qdisc add … tbf)", flush=True)
+                    continue
+                for overlap in ([], ["--no-overlap"]):
+                    experiment = ["--corpus", "builtin:kjv", "--hidden", str(args.hidden), "--vocabulary", str(args.vocabulary),
+                                  "--batch", str(args.batch), "--bptt", str(args.bptt), *overlap]
+                    probed = json.loads(network.run(args.program, workers, "probe", *experiment))
+                    print(f"{rate:6} {workers} workers: {probed['link_options']}", flush=True)
+                    for step in probed["predicted"]:
+                        measured = measure(network, args, workers, experiment, step["method"])
+                        off = step["step_s"] / measured - 1
+                        wrong += abs(off) > BOUND
+                        print(f"{rate:6} {workers} workers {step['method']:5} {'no overlap' if overlap else 'overlap   '}  "
+                              f"predicted {step['step_s'] * 1e3:8.2f} ms  measured {measured * 1e3:8.2f} ms  {off:+5.0%}  "
+                              f"{'WRONG' if abs(off) > BOUND else 'ok'}", flush=True)
+    return wrong
+
+
+sys.exit(main())

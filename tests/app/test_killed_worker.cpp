@@ -36,10 +36,10 @@ constexpr int kKills = 10;
 constexpr double kToldWithinS = 1.0;
 constexpr double kGoneOnWithinS = 3.0;
 
-/// Steps long enough that a kill hits one while it is computed or exchanged.
+/// Steps one after the other, so that a kill hits one while it is computed or exchanged.
 engine::Experiment processes(const std::string& topology) {
     engine::Experiment experiment = tests::smallExperiment("Processes");
-    experiment.model.hidden = 256;
+    experiment.model.hidden = 64;
     experiment.training.batch = 24;
     experiment.training.bptt = 20;
     experiment.training.evalEvery =
@@ -110,7 +110,6 @@ public:
         for (QAction* action : tools->actions())
             if (action->text() == QStringLiteral("Kill"))
                 button = tools->widgetForAction(action);
-        const std::size_t marks = plot_->layoutNow().eventLabels.size();
         Seen seen;
         if (!QTest::qWaitFor([&] { return button->isEnabled() && button->isVisible(); }))
             return seen;
@@ -118,7 +117,7 @@ public:
         QElapsedTimer clock;
         clock.start();
         QTest::mouseClick(button, Qt::LeftButton);
-        const auto look = [&] { lookAt(seen, rank, marks, 1e-9 * double(clock.nsecsElapsed())); };
+        const auto look = [&] { lookAt(seen, rank, 1e-9 * double(clock.nsecsElapsed())); };
         (void)QTest::qWaitFor([&] { return look(), seen.all(); }, 10000);
         return seen;
     }
@@ -161,7 +160,7 @@ private:
                     firstWithout_ = static_cast<double>(step->step);
             }
     }
-    void lookAt(Seen& seen, int rank, std::size_t marks, double now) {
+    void lookAt(Seen& seen, int rank, double now) {
         const auto note = [&](Seen::What what, bool visible) {
             if (visible && !seen.at[what])
                 seen.at[what] = now;
@@ -171,10 +170,16 @@ private:
         note(Seen::Summary, active() == kWorkers - 1);
         note(Seen::Banner, !banner().filter(QStringLiteral("worker %1 (").arg(rank)).isEmpty());
         note(Seen::Record, firstWithout_ > 0.0);
+        if (firstWithout_ == 0.0)
+            return;
+        // The mark is at that step or at the boundary before; the one of a join is further back.
         const widgets::PlotLayout layout = plot_->layoutNow();
-        note(Seen::Mark, layout.eventLabels.size() > marks);
-        if (firstWithout_ > 0.0 && !layout.lineLabels.empty())
-            note(Seen::Curve,
+        note(Seen::Mark, std::any_of(layout.eventLabels.begin(), layout.eventLabels.end(),
+                                     [&](const widgets::PlotLabel& mark) {
+                                         return layout.valueAtX(mark.anchor) > firstWithout_ - 2.5;
+                                     }));
+        note(Seen::Curve,
+             !layout.lineLabels.empty() &&
                  layout.valueAtX(layout.lineLabels.front().tip.x()) > firstWithout_ - 0.5);
     }
 

@@ -108,7 +108,8 @@ private:
         AlignedBuffer<float> inputGradient(rows * h_);
         AlignedBuffer<float> biasGradient(4 * h_);
         const LstmWeights<float> weights{wih.span(), whh.span(), bias.span(), bias.span()};
-        LstmLayer<float> layer(h_);
+        LstmScratch<float> scratch;
+        LstmLayer<float> layer(h_, scratch);
         const std::string size = std::to_string(time_) + " steps of " + std::to_string(columns_) +
                                  "x" + std::to_string(h_);
         const double flops = 2.0 * flopsOf({rows, h_, 4 * h_});

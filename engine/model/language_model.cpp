@@ -37,7 +37,7 @@ public:
         : shape_(shape), layout_(shape), masks_(shape.layers + 1), dropped_(shape.layers + 1),
           loss_(shape.vocabulary, shape.hidden) {
         for (std::size_t layer = 0; layer < shape.layers; ++layer)
-            layers_.emplace_back(shape.hidden);
+            layers_.emplace_back(shape.hidden, scratch_);
     }
 
     double forwardBackward(std::span<const T> parameters, const Window& window,
@@ -185,7 +185,8 @@ private:
 
     ModelShape shape_;
     ParameterLayout layout_;
-    std::vector<LstmLayer<T>> layers_;
+    LstmScratch<T> scratch_;
+    std::vector<LstmLayer<T>> layers_;      ///< refer to scratch_
     AlignedBuffer<T> embedded_;             ///< N×H
     AlignedBuffer<T> outputGradient_;       ///< N×H, the gradient on its way down
     std::vector<AlignedBuffer<T>> masks_;   ///< one a dropout site, N×H, kept for backward

@@ -26,7 +26,7 @@ void checkStop(const std::stop_token& stop) {
 
 /// One column's gates at one time step: 4H pre-activations become activations, c and h follow.
 template <class T>
-void columnForward(std::size_t hidden, T* gates, const T* previousC, T* c, T* tanhC, T* h) {
+void columnForward(std::size_t hidden, T* gates, const T* previousC, T* c, T* h) {
     using Chunk = VectorChunk<T>;
     for (std::size_t j = 0; j < hidden; j += Chunk::kSize) {
         const std::size_t count = std::min(Chunk::kSize, hidden - j);
@@ -41,7 +41,6 @@ void columnForward(std::size_t hidden, T* gates, const T* previousC, T* c, T* ta
         g.store(gates + 2 * hidden + j, count);
         o.store(gates + 3 * hidden + j, count);
         cell.store(c + j, count);
-        squashed.store(tanhC + j, count);
         (o * squashed).store(h + j, count);
     }
 }
@@ -50,7 +49,7 @@ void columnForward(std::size_t hidden, T* gates, const T* previousC, T* c, T* ta
 /// `throughTime` is the gradient of h_t from step t + 1, `cellGradient` that of c_t, replaced by
 /// that of c_{t−1}.
 template <class T>
-void columnBackward(std::size_t hidden, T* gates, const T* previousC, const T* tanhC,
+void columnBackward(std::size_t hidden, T* gates, const T* previousC, const T* c,
                     const T* outputGradient, const T* throughTime, T* cellGradient) {
     using Chunk = VectorChunk<T>;
     const Chunk one = Chunk::all(T{1});
@@ -60,7 +59,7 @@ void columnBackward(std::size_t hidden, T* gates, const T* previousC, const T* t
         const auto f = Chunk::load(gates + hidden + j, count);
         const auto g = Chunk::load(gates + 2 * hidden + j, count);
         const auto o = Chunk::load(gates + 3 * hidden + j, count);
-        const auto squashed = Chunk::load(tanhC + j, count);
+        const auto squashed = Chunk::load(c + j, count).tanh(); // again: cheaper than its memory
         const auto dh =
             Chunk::load(outputGradient + j, count) + Chunk::load(throughTime + j, count);
         const auto dc = dh * o * (one - squashed * squashed) + Chunk::load(cellGradient + j, count);
@@ -82,7 +81,6 @@ void LstmLayer<T>::reserve(std::size_t time, std::size_t columns) {
     static_cast<void>(grow(gates_, 4 * size));
     static_cast<void>(grow(h_, size + stepSize()));
     static_cast<void>(grow(c_, size + stepSize()));
-    static_cast<void>(grow(tanhC_, size));
     static_cast<void>(grow(bias_, 4 * hidden_));
     static_cast<void>(grow(stepGradient_, stepSize()));
     static_cast<void>(grow(cellGradient_, stepSize()));
@@ -102,13 +100,13 @@ void LstmLayer<T>::forward(const LstmWeights<T>& weights, std::span<const T> inp
         bias_[j] = weights.inputBias[j] + weights.hiddenBias[j];
     for (std::size_t row = 0; row < time * columns; ++row)
         std::copy_n(bias_.data(), 4 * hidden_, gates_.data() + row * 4 * hidden_);
-    inputWeightT_.packTransposed({weights.input.data(), 4 * hidden_, hidden_});
-    hiddenWeightT_.packTransposed({weights.hidden.data(), 4 * hidden_, hidden_});
-    multiply<T>({input.data(), time * columns, hidden_}, inputWeightT_,
+    scratch_->once.packTransposed({weights.input.data(), 4 * hidden_, hidden_});
+    scratch_->recurrent.packTransposed({weights.hidden.data(), 4 * hidden_, hidden_});
+    multiply<T>({input.data(), time * columns, hidden_}, scratch_->once,
                 {gates_.data(), time * columns, 4 * hidden_}, Accumulate::Yes);
     for (std::size_t t = 0; t < time; ++t) {
         checkStop(stop);
-        multiply<T>({h_.data() + t * stepSize(), columns, hidden_}, hiddenWeightT_,
+        multiply<T>({h_.data() + t * stepSize(), columns, hidden_}, scratch_->recurrent,
                     {gates_.data() + t * 4 * stepSize(), columns, 4 * hidden_}, Accumulate::Yes);
         gatesForward(t);
     }
@@ -121,7 +119,7 @@ void LstmLayer<T>::gatesForward(std::size_t t) {
             const std::size_t now = t * stepSize() + b * hidden_;
             const std::size_t next = now + stepSize();
             columnForward(hidden_, gates_.data() + 4 * now, c_.data() + now, c_.data() + next,
-                          tanhC_.data() + now, h_.data() + next);
+                          h_.data() + next);
         }
     });
 }
@@ -147,13 +145,14 @@ void LstmLayer<T>::backwardThroughTime(const LstmWeights<T>& weights,
     // The window's end is cut off: nothing comes back from later windows.
     std::fill_n(stepGradient_.data(), stepSize(), T{0});
     std::fill_n(cellGradient_.data(), stepSize(), T{0});
-    hiddenWeight_.pack({weights.hidden.data(), 4 * hidden_, hidden_});
+    scratch_->recurrent.pack({weights.hidden.data(), 4 * hidden_, hidden_});
     for (std::size_t t = time_; t-- > 0;) {
         checkStop(stop);
         gatesBackward(t, outputGradient.data() + t * stepSize());
         if (t > 0)
-            multiply<T>({gates_.data() + t * 4 * stepSize(), columns_, 4 * hidden_}, hiddenWeight_,
-                        {stepGradient_.data(), columns_, hidden_}, Accumulate::No);
+            multiply<T>({gates_.data() + t * 4 * stepSize(), columns_, 4 * hidden_},
+                        scratch_->recurrent, {stepGradient_.data(), columns_, hidden_},
+                        Accumulate::No);
     }
 }
 
@@ -163,9 +162,9 @@ void LstmLayer<T>::gatesBackward(std::size_t t, const T* outputGradient) {
         for (std::size_t b = first; b < last; ++b) {
             const std::size_t column = b * hidden_;
             const std::size_t now = t * stepSize() + column;
-            columnBackward(hidden_, gates_.data() + 4 * now, c_.data() + now, tanhC_.data() + now,
-                           outputGradient + column, stepGradient_.data() + column,
-                           cellGradient_.data() + column);
+            columnBackward(hidden_, gates_.data() + 4 * now, c_.data() + now,
+                           c_.data() + now + stepSize(), outputGradient + column,
+                           stepGradient_.data() + column, cellGradient_.data() + column);
         }
     });
 }
@@ -188,22 +187,22 @@ void LstmLayer<T>::biasGradient(std::span<T> gradient) const {
 template <class T>
 void LstmLayer<T>::hiddenWeightGradient(std::span<T> gradient) {
     // Rows 0 … T·B−1 of h_ are h_{t−1} for t = 1 … T.
-    packedRows_.pack({h_.data(), time_ * columns_, hidden_});
-    transposedMultiply<T>({gates_.data(), time_ * columns_, 4 * hidden_}, packedRows_,
+    scratch_->once.pack({h_.data(), time_ * columns_, hidden_});
+    transposedMultiply<T>({gates_.data(), time_ * columns_, 4 * hidden_}, scratch_->once,
                           {gradient.data(), 4 * hidden_, hidden_}, Accumulate::No);
 }
 
 template <class T>
 void LstmLayer<T>::inputWeightGradient(std::span<T> gradient) {
-    packedRows_.pack({input_.data(), time_ * columns_, hidden_});
-    transposedMultiply<T>({gates_.data(), time_ * columns_, 4 * hidden_}, packedRows_,
+    scratch_->once.pack({input_.data(), time_ * columns_, hidden_});
+    transposedMultiply<T>({gates_.data(), time_ * columns_, 4 * hidden_}, scratch_->once,
                           {gradient.data(), 4 * hidden_, hidden_}, Accumulate::No);
 }
 
 template <class T>
 void LstmLayer<T>::inputGradient(const LstmWeights<T>& weights, std::span<T> gradient) {
-    inputWeight_.pack({weights.input.data(), 4 * hidden_, hidden_});
-    multiply<T>({gates_.data(), time_ * columns_, 4 * hidden_}, inputWeight_,
+    scratch_->once.pack({weights.input.data(), 4 * hidden_, hidden_});
+    multiply<T>({gates_.data(), time_ * columns_, 4 * hidden_}, scratch_->once,
                 {gradient.data(), time_ * columns_, hidden_}, Accumulate::No);
 }
 

@@ -27,11 +27,19 @@ struct LstmWeights {
     std::span<const T> hiddenBias;
 };
 
-/// Keeps a window's activations between forward and backward; one object a layer and worker.
+/// Matrices rearranged for products: memory that all layers of a model use in turn.
+template <class T>
+struct LstmScratch {
+    PackedMatrix<T> recurrent; ///< the hidden weights, read at every time step
+    PackedMatrix<T> once;      ///< the right-hand side of one large product
+};
+
+/// Keeps a window's activations between forward and backward; one object a layer. `scratch`
+/// outlives it and keeps nothing between two calls.
 template <class T>
 class LstmLayer {
 public:
-    explicit LstmLayer(std::size_t hidden) : hidden_(hidden) {}
+    LstmLayer(std::size_t hidden, LstmScratch<T>& scratch) : hidden_(hidden), scratch_(&scratch) {}
 
     /// `input` (T·B×H) must live until the window's backward is done. h0 and c0: B×H.
     /// @throws Cancelled between time steps.
@@ -67,15 +75,10 @@ private:
     std::size_t time_ = 0;
     std::size_t columns_ = 0;
     std::span<const T> input_;
-    PackedMatrix<T> inputWeightT_;  ///< H×4H
-    PackedMatrix<T> inputWeight_;   ///< 4H×H
-    PackedMatrix<T> hiddenWeightT_; ///< H×4H, read at every time step
-    PackedMatrix<T> hiddenWeight_;  ///< 4H×H, read at every time step
-    PackedMatrix<T> packedRows_;    ///< T·B×H: inputs, or h_0 … h_{T−1}
+    LstmScratch<T>* scratch_;
     AlignedBuffer<T> gates_; ///< T·B×4H: pre-activations, then i f g o, then their gradients
     AlignedBuffer<T> h_;     ///< (T+1)·B×H, rows 0 … B−1 are h0
     AlignedBuffer<T> c_;     ///< (T+1)·B×H, rows 0 … B−1 are c0
-    AlignedBuffer<T> tanhC_; ///< T·B×H
     AlignedBuffer<T> bias_;  ///< 4H: b_ih + b_hh
     AlignedBuffer<T> stepGradient_; ///< B×H: gradient of h_{t−1} through step t's gates
     AlignedBuffer<T> cellGradient_; ///< B×H: gradient of c_{t−1}

@@ -26,6 +26,7 @@ public:
           plan_(ParameterLayout(shape_), compressionScope(experiment_)),
           arena_(static_cast<int>(threads)),
           replica_(shape_, plan_, aggregatorSettings(experiment_)),
+          model_(makeLstmLanguageModel<T>(shape_)),
           worker_(plan_, shape_, std::move(node.columns),
                   static_cast<std::size_t>(experiment_.training.bptt), experiment_.compression,
                   compressorIdentity(experiment_, rank_)) {
@@ -72,6 +73,7 @@ private:
     MessagePlan plan_;
     ComputeArena arena_;
     Replica<T> replica_;
+    std::unique_ptr<LanguageModel<T>> model_;
     Worker<T> worker_;
     std::unique_ptr<GradientExchange> exchange_;
     ExchangeOutcome outcome_;
@@ -87,7 +89,8 @@ void ClusterNodeImpl<T>::step(std::uint64_t step, std::stop_token stop) {
     try {
         exchange_->beginStep(step, replica_.aggregator());
         worker_.timer().reset();
-        worker_.compute(now, std::as_const(replica_).parameters(), arena_, *exchange_, stop);
+        worker_.compute(now, *model_, std::as_const(replica_).parameters(), arena_, *exchange_,
+                        stop);
         ++progress_;
         outcome_ = exchange_->finish([&] { meanNorm = replica_.checkedMeanNorm(step); }, stop);
     } catch (...) {

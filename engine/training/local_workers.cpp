@@ -18,10 +18,12 @@ LocalWorkers<T>::LocalWorkers(const Experiment& experiment, const Corpus& corpus
       team_(static_cast<std::size_t>(experiment.cluster.workers),
             static_cast<std::size_t>(experiment.cluster.threads)) {
     const auto count = static_cast<std::uint32_t>(experiment.cluster.workers);
+    const ModelShape shape = modelShape(experiment, corpus.vocabulary.size());
+    for (std::size_t seat = 0; seat < team_.seats(); ++seat)
+        models_.push_back(makeLstmLanguageModel<T>(shape));
     for (std::uint32_t rank = 0; rank < count; ++rank)
         workers_.push_back(std::make_unique<Worker<T>>(
-            plan_, modelShape(experiment, corpus.vocabulary.size()),
-            workerColumns(experiment, corpus.train, rank),
+            plan_, shape, workerColumns(experiment, corpus.train, rank),
             static_cast<std::size_t>(experiment.training.bptt), experiment.compression,
             compressorIdentity(experiment, rank)));
     accounts_.resize(count);
@@ -61,11 +63,12 @@ double LocalWorkers<T>::computeAndExchange(const WorkerStep& step, const std::st
     const std::stop_callback relay(stop, [&] { giveUp.request_stop(); });
     exchange_->beginStep(step.position.step, replica_.aggregator());
     team_.start(
-        [&, token = giveUp.get_token()](std::size_t index, ComputeArena& arena, double turn) {
+        [&, token = giveUp.get_token()](std::size_t index, const ComputeTurn& turn) {
             Worker<T>& worker = *workers_[index];
             worker.timer().reset();
-            worker.timer().addWall(Phase::Turn, turn);
-            worker.compute(step, std::as_const(replica_).parameters(), arena, *exchange_, token);
+            worker.timer().addWall(Phase::Turn, turn.waitedS);
+            worker.compute(step, *models_[turn.seat], std::as_const(replica_).parameters(),
+                           turn.arena, *exchange_, token);
         },
         [&] { giveUp.request_stop(); });
     double meanNorm = 0.0;
@@ -94,9 +97,9 @@ double LocalWorkers<T>::computeAndExchange(const WorkerStep& step, const std::st
 
 template <class T>
 void LocalWorkers<T>::commit() {
-    team_.run([&](std::size_t index, ComputeArena& arena, double turn) {
-        workers_[index]->timer().addWall(Phase::Turn, turn);
-        commitCpu_[index] = commitTimed(*workers_[index], arena);
+    team_.run([&](std::size_t index, const ComputeTurn& turn) {
+        workers_[index]->timer().addWall(Phase::Turn, turn.waitedS);
+        commitCpu_[index] = commitTimed(*workers_[index], turn.arena);
     });
 }
 

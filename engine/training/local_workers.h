@@ -40,6 +40,7 @@ private:
 
     MessagePlan plan_;
     Replica<T>& replica_;
+    std::vector<std::unique_ptr<LanguageModel<T>>> models_; ///< by seat
     std::vector<std::unique_ptr<Worker<T>>> workers_;
     std::unique_ptr<GradientExchange> exchange_;
     // Of the step in flight

@@ -111,13 +111,13 @@ Worker<T>::Worker(const MessagePlan& plan, const ModelShape& shape, ColumnBlock 
                   std::size_t bptt, const CompressionSettings& compression,
                   const CompressorIdentity& identity)
     : plan_(plan), identity_(identity), columns_(std::move(columns)),
-      windows_(columns_, bptt, false), model_(makeLstmLanguageModel<T>(shape)),
-      compressor_(plan, compression, identity), gradient_(plan.size()),
-      h_(shape.layers * columns_.columns * shape.hidden), c_(h_.size()), nextH_(h_.size()),
-      nextC_(h_.size()) {}
+      windows_(columns_, bptt, false), compressor_(plan, compression, identity),
+      gradient_(plan.size()), h_(shape.layers * columns_.columns * shape.hidden), c_(h_.size()),
+      nextH_(h_.size()), nextC_(h_.size()) {}
 
 template <class T>
-void Worker<T>::compute(const WorkerStep& step, std::span<const T> parameters, ComputeArena& arena,
+void Worker<T>::compute(const WorkerStep& step, LanguageModel<T>& model,
+                        std::span<const T> parameters, ComputeArena& arena,
                         GradientExchange& exchange, const std::stop_token& stop) {
     result_.loss = 0.0;
     result_.bytesMessage = 0;
@@ -125,15 +125,16 @@ void Worker<T>::compute(const WorkerStep& step, std::span<const T> parameters, C
     const AllocationScope counted;
     arena.execute([&] {
         Pipeline pipeline(*this, step, parameters, exchange, arena);
-        forwardBackward(step, parameters, stop, pipeline);
+        forwardBackward(step, model, parameters, stop, pipeline);
         pipeline.finish();
     });
     result_.stats = compressor_.stats();
 }
 
 template <class T>
-void Worker<T>::forwardBackward(const WorkerStep& step, std::span<const T> parameters,
-                                const std::stop_token& stop, Pipeline& pipeline) {
+void Worker<T>::forwardBackward(const WorkerStep& step, LanguageModel<T>& model,
+                                std::span<const T> parameters, const std::stop_token& stop,
+                                Pipeline& pipeline) {
     if (step.window == 0) {
         nextH_.fill(T{0});
         nextC_.fill(T{0});
@@ -144,7 +145,7 @@ void Worker<T>::forwardBackward(const WorkerStep& step, std::span<const T> param
     const DropoutContext dropout{step.dropout, step.seed,
                                  static_cast<std::uint32_t>(step.position.step),
                                  static_cast<std::uint32_t>(columns_.firstColumn)};
-    result_.loss = model_->forwardBackward(
+    result_.loss = model.forwardBackward(
         parameters, windows_.window(step.window), {nextH_.span(), nextC_.span()}, dropout,
         gradient_.span(), [&] { pipeline.forwardDone(); },
         [&](std::uint32_t tensor) { pipeline.tensorReady(tensor); }, stop);

@@ -2,9 +2,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // One worker: its columns of the text, hidden state, gradient, memory and compressor. Computes its
 // gradient and hands encoded parts to the exchange, during backward where overlap is on. Leaves
-// out: the parameters (Replica), threads and permits (WorkerTeam), the exchange itself. A step
-// changes state once: compute() keeps the new hidden state and memory aside, commit() makes them
-// so.
+// out: the parameters (Replica), the model's scratch memory (the seat's that computes), threads and
+// permits (WorkerTeam), the exchange itself. A step changes state once: compute() keeps the new
+// hidden state and memory aside, commit() makes them so.
 #pragma once
 
 #include "engine/compression/gradient_compressor.h"
@@ -49,10 +49,11 @@ public:
     Worker(const Worker&) = delete;
     Worker& operator=(const Worker&) = delete;
 
-    /// Forward, backward, compress, encode, send. In the worker's thread, inside `arena`.
+    /// Forward, backward, compress, encode, send. In the worker's thread, inside `arena`, with a
+    /// `model` of the worker's shape whose scratch memory nobody else uses meanwhile.
     /// @throws NumericError, Cancelled; then call discard().
-    void compute(const WorkerStep& step, std::span<const T> parameters, ComputeArena& arena,
-                 GradientExchange& exchange, const std::stop_token& stop);
+    void compute(const WorkerStep& step, LanguageModel<T>& model, std::span<const T> parameters,
+                 ComputeArena& arena, GradientExchange& exchange, const std::stop_token& stop);
     /// Makes the step's memory and hidden state final. In the worker's thread.
     void commit();
     void discard() noexcept;
@@ -69,19 +70,19 @@ public:
 
 private:
     class Pipeline;
-    void forwardBackward(const WorkerStep& step, std::span<const T> parameters,
-                         const std::stop_token& stop, Pipeline& pipeline);
+    void forwardBackward(const WorkerStep& step, LanguageModel<T>& model,
+                         std::span<const T> parameters, const std::stop_token& stop,
+                         Pipeline& pipeline);
 
     MessagePlan plan_;
     CompressorIdentity identity_;
     ColumnBlock columns_;
     BatchIterator windows_;
-    std::unique_ptr<LanguageModel<T>> model_;
     GradientCompressor<T> compressor_;
     AlignedBuffer<T> gradient_;
     std::vector<std::size_t> missing_; ///< the pipeline's, kept for its memory
-    AlignedBuffer<T> h_, c_;         ///< committed
-    AlignedBuffer<T> nextH_, nextC_; ///< of the step in flight
+    AlignedBuffer<T> h_, c_;           ///< committed
+    AlignedBuffer<T> nextH_, nextC_;   ///< of the step in flight
     PhaseTimer timer_;
     WorkerResult result_;
 };

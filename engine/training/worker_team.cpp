@@ -25,12 +25,15 @@ bool isCancelled(const std::exception_ptr& error) {
 
 } // namespace
 
-WorkerTeam::WorkerTeam(std::size_t workers, std::size_t threads)
-    : permits_(std::max<std::size_t>(1, threads)) {
+WorkerTeam::WorkerTeam(std::size_t workers, std::size_t threads) {
     errors_.resize(workers);
+    const std::size_t seats =
+        std::clamp<std::size_t>(threads, 1, std::max<std::size_t>(1, workers));
     const std::size_t each = std::max<std::size_t>(1, threads / std::max<std::size_t>(1, workers));
-    for (std::size_t index = 0; index < workers; ++index)
+    for (std::size_t seat = seats; seat-- > 0;) {
         arenas_.push_back(std::make_unique<ComputeArena>(static_cast<int>(each)));
+        freeSeats_.push_back(seat);
+    }
     for (std::size_t index = 0; index < workers; ++index)
         threads_.emplace_back([this, index](const std::stop_token& stop) { loop(index, stop); });
 }
@@ -71,18 +74,20 @@ void WorkerTeam::run(Work work) {
         std::rethrow_exception(error);
 }
 
-double WorkerTeam::takePermit() {
+ComputeTurn WorkerTeam::takeSeat() {
     const auto begin = std::chrono::steady_clock::now();
     std::unique_lock lock(mutex_);
-    permitFree_.wait(lock, [&] { return permits_ > 0; });
-    --permits_;
-    return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+    seatFree_.wait(lock, [&] { return !freeSeats_.empty(); });
+    const std::size_t seat = freeSeats_.back();
+    freeSeats_.pop_back();
+    const std::chrono::duration<double> waited = std::chrono::steady_clock::now() - begin;
+    return {seat, *arenas_[seat], waited.count()};
 }
 
-void WorkerTeam::givePermit() {
+void WorkerTeam::giveSeat(std::size_t seat) {
     const std::lock_guard lock(mutex_);
-    ++permits_;
-    permitFree_.notify_one();
+    freeSeats_.push_back(seat);
+    seatFree_.notify_one();
 }
 
 void WorkerTeam::loop(std::size_t index, const std::stop_token& stop) {
@@ -94,14 +99,14 @@ void WorkerTeam::loop(std::size_t index, const std::stop_token& stop) {
                 return;
             seen = round_;
         }
-        const double turn = takePermit();
+        const ComputeTurn turn = takeSeat();
         std::exception_ptr error;
         try {
-            work_(index, *arenas_[index], turn);
+            work_(index, turn);
         } catch (...) {
             error = std::current_exception();
         }
-        givePermit();
+        giveSeat(turn.seat);
         if (error != nullptr && failed_)
             failed_();
         const std::lock_guard lock(mutex_);

@@ -1,8 +1,9 @@
 // SPDX-FileCopyrightText: Gradient Lab contributors
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The threads of a process's workers: one each, idle between rounds, at most `permits` of them
-// computing at once. A permit is taken before a round's work and given back after it, never inside
-// a TBB task, and nobody waits for a peer while holding one. Leaves out: what the work is.
+// The threads of a process's workers: one each, idle between rounds, no more of them computing at
+// once than there are seats. A seat is taken before a round's work and given back after it, never
+// inside a TBB task, and nobody waits for a peer while holding one. What only computing needs
+// (arena, scratch memory) belongs to the seat. Leaves out: what the work is.
 #pragma once
 
 #include "engine/core/parallel.h"
@@ -18,16 +19,26 @@
 
 namespace gradlab::engine {
 
+/// A worker's turn to compute.
+struct ComputeTurn {
+    std::size_t seat; ///< below seats(); nobody else's meanwhile
+    ComputeArena& arena;
+    double waitedS; ///< for the seat
+};
+
 class WorkerTeam {
 public:
-    /// `threads` = cores to use: each worker's arena gets max(1, threads / workers) of them.
+    /// `threads` = cores to use: so many seats, but no more than workers; a seat's arena gets
+    /// max(1, threads / workers) of the cores.
     WorkerTeam(std::size_t workers, std::size_t threads);
     ~WorkerTeam();
     WorkerTeam(const WorkerTeam&) = delete;
     WorkerTeam& operator=(const WorkerTeam&) = delete;
 
-    /// work(index, arena, secondsWaitedForAPermit), in worker `index`'s thread.
-    using Work = std::function<void(std::size_t index, ComputeArena& arena, double turn)>;
+    [[nodiscard]] std::size_t seats() const noexcept { return arenas_.size(); }
+
+    /// In worker `index`'s thread.
+    using Work = std::function<void(std::size_t index, const ComputeTurn& turn)>;
     /// Called in a worker's thread when its work has thrown; may be empty.
     using Failed = std::function<void()>;
 
@@ -41,20 +52,20 @@ public:
 
 private:
     void loop(std::size_t index, const std::stop_token& stop);
-    double takePermit();
-    void givePermit();
+    [[nodiscard]] ComputeTurn takeSeat();
+    void giveSeat(std::size_t seat);
 
     std::mutex mutex_; ///< guards everything down to done_
     std::condition_variable_any roundStarted_;
     std::condition_variable_any roundDone_;
-    std::condition_variable_any permitFree_;
+    std::condition_variable_any seatFree_;
     Work work_;
     Failed failed_;
     std::vector<std::exception_ptr> errors_;
     std::size_t round_ = 0;
     std::size_t busy_ = 0;
-    std::size_t permits_;
-    std::vector<std::unique_ptr<ComputeArena>> arenas_;
+    std::vector<std::size_t> freeSeats_;
+    std::vector<std::unique_ptr<ComputeArena>> arenas_; ///< by seat
     std::vector<std::jthread> threads_; ///< last: joined before anything they use goes
 };
 

@@ -30,19 +30,19 @@ private Q_SLOTS:
         std::atomic<int> most{0};
         std::atomic<int> done{0};
         for (int round = 0; round < 50; ++round)
-            team.run([&](std::size_t, ComputeArena& arena, double turn) {
+            team.run([&](std::size_t, const ComputeTurn& turn) {
                 const int now = ++inside;
                 int seen = most;
                 while (now > seen && !most.compare_exchange_weak(seen, now)) {
                 }
                 std::atomic<int> sum{0};
-                arena.execute([&] {
+                turn.arena.execute([&] {
                     parallelBlocks(8, [&](std::size_t) {
                         std::this_thread::yield();
                         ++sum;
                     });
                 });
-                done += sum == 8 && turn >= 0.0 ? 1 : 0;
+                done += sum == 8 && turn.waitedS >= 0.0 ? 1 : 0;
                 --inside;
             });
         QVERIFY(most <= threads);
@@ -53,7 +53,7 @@ private Q_SLOTS:
         WorkerTeam team(3, 2);
         std::atomic<int> told{0};
         team.start(
-            [](std::size_t index, ComputeArena&, double) {
+            [](std::size_t index, const ComputeTurn&) {
                 if (index == 1)
                     throw std::runtime_error("worker one");
             },
@@ -67,7 +67,7 @@ private Q_SLOTS:
             QCOMPARE(failure.what(), "worker one");
         }
         int after = 0;
-        team.run([&](std::size_t index, ComputeArena&, double) {
+        team.run([&](std::size_t index, const ComputeTurn&) {
             if (index == 0)
                 after = 1;
         });
@@ -77,13 +77,13 @@ private Q_SLOTS:
     // One worker fails, the others are told to give up: the failure is what counts.
     void aFailureIsNotHiddenByThoseThatGaveUp() {
         WorkerTeam team(3, 2);
-        team.start([](std::size_t index, ComputeArena&, double) {
+        team.start([](std::size_t index, const ComputeTurn&) {
             if (index == 2)
                 throw std::runtime_error("worker two");
             throw Cancelled();
         });
         QVERIFY_EXCEPTION_THROWN(std::rethrow_exception(team.join()), std::runtime_error);
-        team.start([](std::size_t, ComputeArena&, double) { throw Cancelled(); });
+        team.start([](std::size_t, const ComputeTurn&) { throw Cancelled(); });
         QVERIFY_EXCEPTION_THROWN(std::rethrow_exception(team.join()), Cancelled);
     }
 };

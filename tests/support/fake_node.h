@@ -12,7 +12,9 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <span>
 #include <string>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -26,6 +28,52 @@ struct NodeLog {
     std::vector<std::string> errors; ///< what step() threw
     std::vector<std::string> loaded; ///< snapshots, the joiner's first
     std::vector<std::string> configured;
+    std::atomic<unsigned> foreignDecodes = 0; ///< means that another thread than step()'s decoded
+};
+
+/// An aggregator that notes in which thread messages are decoded.
+class WatchedReplica final : public engine::Aggregator {
+public:
+    WatchedReplica(std::unique_ptr<engine::Aggregator> replica, NodeLog& log)
+        : replica_(std::move(replica)), log_(log) {}
+
+    void aggregate(std::size_t part, std::span<const engine::ByteView> bodies, std::uint64_t step,
+                   std::size_t room, engine::ByteBuffer& out) override {
+        replica_->aggregate(part, bodies, step, room, out);
+    }
+    void applyDownlink(std::size_t part, engine::ByteView body) override {
+        note();
+        replica_->applyDownlink(part, body);
+    }
+    void applyGathered(std::size_t part, std::span<const engine::ByteView> bodies) override {
+        note();
+        replica_->applyGathered(part, bodies);
+    }
+    void takeChunk(std::size_t part, std::size_t chunk, std::size_t chunks, engine::ByteView own,
+                   std::size_t room, engine::ByteBuffer& out) override {
+        replica_->takeChunk(part, chunk, chunks, own, room, out);
+    }
+    void addChunk(std::size_t part, std::size_t chunk, std::size_t chunks, engine::ByteView own,
+                  std::span<std::byte> partial) override {
+        replica_->addChunk(part, chunk, chunks, own, partial);
+    }
+    void applyChunk(std::size_t part, std::size_t chunk, std::size_t chunks, engine::ByteView sum,
+                    std::size_t contributors) override {
+        replica_->applyChunk(part, chunk, chunks, sum, contributors);
+    }
+    [[nodiscard]] std::span<const std::byte> mean() const noexcept override {
+        return replica_->mean();
+    }
+
+private:
+    void note() {
+        if (std::this_thread::get_id() != owner_)
+            ++log_.foreignDecodes;
+    }
+
+    std::unique_ptr<engine::Aggregator> replica_;
+    NodeLog& log_;
+    std::thread::id owner_ = std::this_thread::get_id();
 };
 
 /// Sends randomContent(plan, kinds, seed, step, rank).
@@ -34,8 +82,9 @@ public:
     FakeNode(const engine::ExchangeSetup& setup, const engine::ExchangeFactory& make, Kinds kinds,
              NodeLog& log)
         : setup_(setup), exchange_(make(setup)),
-          replica_(engine::Aggregator::create(setup.plan, setup.aggregator)), kinds_(kinds),
-          log_(log) {}
+          replica_(std::make_unique<WatchedReplica>(
+              engine::Aggregator::create(setup.plan, setup.aggregator), log)),
+          kinds_(kinds), log_(log) {}
 
     void step(std::uint64_t step, std::stop_token stop) override {
         try {

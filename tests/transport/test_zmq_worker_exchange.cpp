@@ -96,6 +96,8 @@ private slots:
             const auto& outcome = worker->log.outcomes[3];
             QCOMPARE(outcome.contributors, cluster.ranks);
             QCOMPARE(outcome.membershipEpoch, std::uint64_t{1});
+            // The network thread, which others wait for, does not.
+            QCOMPARE(worker->log.foreignDecodes.load(), 0U);
         }
     }
 

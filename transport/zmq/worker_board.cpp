@@ -46,14 +46,19 @@ void WorkerBoard::throwIfOver(StepTicket ticket, const std::stop_token& stop) co
         std::rethrow_exception(error_);
 }
 
-std::uint64_t WorkerBoard::awaitMean(StepTicket ticket, const std::stop_token& stop) {
+MeanNews WorkerBoard::awaitMean(StepTicket ticket, const std::stop_token& stop) {
     std::unique_lock lock(mutex_);
     news_.wait(lock, stop, [&] {
-        return end_ || error_ || ticket != current_ || status_ == Status::Complete ||
-               status_ == Status::GivenUp;
+        return end_ || error_ || ticket != current_ || !work_.empty() ||
+               status_ == Status::Complete || status_ == Status::GivenUp;
     });
     throwIfOver(ticket, stop);
-    return round_;
+    MeanNews news{std::nullopt, round_};
+    if (!work_.empty()) {
+        news.work = std::move(work_.front());
+        work_.pop_front();
+    }
+    return news;
 }
 
 bool WorkerBoard::awaitCommit(StepTicket ticket, std::uint64_t round, const std::stop_token& stop) {
@@ -97,6 +102,7 @@ void WorkerBoard::beginStep(StepTicket ticket, std::uint64_t epoch, std::stop_so
     epoch_ = epoch;
     stop_ = std::move(stop);
     error_ = nullptr;
+    work_.clear();
     status_ = Status::Collecting;
     news_.notify_all();
 }
@@ -106,7 +112,14 @@ void WorkerBoard::restart(std::uint64_t epoch) {
     epoch_ = epoch;
     ++round_;
     error_ = nullptr;
+    work_.clear();
     status_ = Status::Collecting;
+    news_.notify_all();
+}
+
+void WorkerBoard::give(MeanWork work) {
+    const std::lock_guard lock(mutex_);
+    work_.push_back(std::move(work));
     news_.notify_all();
 }
 
@@ -128,6 +141,7 @@ void WorkerBoard::givenUp() {
     {
         const std::lock_guard lock(mutex_);
         status_ = Status::GivenUp;
+        work_.clear();
         stop = stop_;
         news_.notify_all();
     }
@@ -143,6 +157,7 @@ void WorkerBoard::fail(std::exception_ptr error) {
 void WorkerBoard::closed(StepTicket ticket) {
     const std::lock_guard lock(mutex_);
     closed_ = std::max(closed_, ticket);
+    work_.clear();
     news_.notify_all();
 }
 

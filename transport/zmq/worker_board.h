@@ -44,7 +44,8 @@ struct PostSetup {
     engine::ExchangeSetup setup;
     std::shared_ptr<BufferPool> pool; ///< slots: a part's messages, then a part's chunks
 };
-/// The compute thread starts with a step: its mean may be written to `replica` from now on.
+/// The compute thread starts with a step: a dense ring's sums may be written to `replica` from now
+/// on.
 struct PostOpen {
     StepTicket ticket = 0;
     engine::Aggregator* replica = nullptr; ///< the node's; until the step is committed or closed
@@ -97,6 +98,20 @@ struct SessionEnd {
     bool joined = false;                         ///< it had become a member
 };
 
+/// A part whose mean the compute thread puts into the replica: decoding takes long, and others wait
+/// for what the network thread sends and passes on.
+struct MeanWork {
+    std::size_t part = 0;
+    bool gathered = false;                ///< everybody's messages; else the server's mean
+    std::vector<engine::ByteView> bodies; ///< by position; of the mean one
+    std::vector<std::shared_ptr<const void>> frames; ///< that they point into
+};
+/// What the mean's round has come to: something to decode, or nothing is left to be.
+struct MeanNews {
+    std::optional<MeanWork> work;
+    std::uint64_t round = 0;
+};
+
 class WorkerBoard {
 public:
     // — compute thread —
@@ -106,9 +121,9 @@ public:
     /// Of the step order that was taken last.
     [[nodiscard]] StepTicket ticket() const;
     [[nodiscard]] std::uint64_t epoch() const; ///< that the current step is exchanged under
-    /// Waits until the mean is complete and returns the round that completed it.
+    /// Waits until there is work, or everything has been taken and the mean is complete.
     /// @throws engine::Cancelled when the step was given up or `stop` asks; what fail() was given
-    [[nodiscard]] std::uint64_t awaitMean(StepTicket ticket, const std::stop_token& stop);
+    [[nodiscard]] MeanNews awaitMean(StepTicket ticket, const std::stop_token& stop);
     /// After a vote: waits for the commit, or false when the step is exchanged again.
     /// @throws as awaitMean()
     [[nodiscard]] bool awaitCommit(StepTicket ticket, std::uint64_t round,
@@ -123,6 +138,8 @@ public:
     void beginStep(StepTicket ticket, std::uint64_t epoch, std::stop_source stop);
     /// Exchanged again, under another epoch.
     void restart(std::uint64_t epoch);
+    void give(MeanWork work);
+    /// Nothing more is to come in this round.
     void meanComplete();
     void committed(engine::ExchangeOutcome outcome);
     void givenUp();
@@ -149,6 +166,7 @@ private:
     std::condition_variable_any news_;
     std::vector<Post> posts_;
     std::deque<Order> orders_;
+    std::deque<MeanWork> work_; ///< of the current round
     std::function<std::uint64_t()> progress_;
     std::optional<SessionEnd> end_;
     StepTicket taken_ = 0;   ///< of the compute thread's order

@@ -3,6 +3,7 @@
 #include "transport/zmq/worker_exchange.h"
 
 #include "engine/core/check.h"
+#include "transport/in_process/route.h"
 #include "transport/wire_format.h"
 #include "transport/zmq/buffer_pool.h"
 
@@ -31,6 +32,8 @@ public:
 
 private:
     void configure(const engine::ExchangeSetup& setup);
+    /// The round whose mean the replica holds.
+    [[nodiscard]] std::uint64_t formMean(const std::stop_token& stop);
     void enter(WorkerPhase phase);
 
     WorkerBoard& board_;
@@ -40,6 +43,9 @@ private:
     std::shared_ptr<BufferPool> pool_;
     StepTicket ticket_ = 0;
     std::uint64_t step_ = 0;
+    engine::Aggregator* replica_ = nullptr; ///< the node's, of the step
+    double decodeWallS_ = 0.0;              ///< of the step
+    double decodeCpuS_ = 0.0;
 };
 
 void WorkerExchange::configure(const engine::ExchangeSetup& setup) {
@@ -61,6 +67,8 @@ void WorkerExchange::enter(WorkerPhase phase) {
 void WorkerExchange::beginStep(std::uint64_t step, engine::Aggregator& replica) {
     step_ = step;
     ticket_ = board_.ticket();
+    replica_ = &replica;
+    decodeWallS_ = decodeCpuS_ = 0.0;
     board_.post(PostOpen{ticket_, &replica});
     enter(WorkerPhase::Computing);
 }
@@ -91,11 +99,24 @@ void WorkerExchange::send(std::uint32_t rank, std::size_t part, engine::ByteBuff
                          std::chrono::steady_clock::now()});
 }
 
+std::uint64_t WorkerExchange::formMean(const std::stop_token& stop) {
+    for (;;) {
+        const MeanNews news = board_.awaitMean(ticket_, stop);
+        if (!news.work)
+            return news.round;
+        const TimedWork timed(decodeWallS_, decodeCpuS_);
+        if (news.work->gathered)
+            replica_->applyGathered(news.work->part, news.work->bodies);
+        else
+            replica_->applyDownlink(news.work->part, news.work->bodies.front());
+    }
+}
+
 engine::ExchangeOutcome WorkerExchange::finish(const engine::MeanCheck& check,
                                                std::stop_token stop) {
     enter(WorkerPhase::Exchanging);
     while (true) {
-        const std::uint64_t round = board_.awaitMean(ticket_, stop);
+        const std::uint64_t round = formMean(stop);
         if (check)
             check();
         enter(WorkerPhase::Voting);
@@ -106,6 +127,8 @@ engine::ExchangeOutcome WorkerExchange::finish(const engine::MeanCheck& check,
     }
     enter(WorkerPhase::Committed);
     engine::ExchangeOutcome outcome = board_.outcome();
+    outcome.decodeWallS += decodeWallS_;
+    outcome.decodeCpuS += decodeCpuS_;
     enter(WorkerPhase::Updating);
     return outcome;
 }

@@ -2,26 +2,27 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "transport/zmq/worker_ring_gather_route.h"
 
-#include "transport/in_process/route.h"
-
 #include <utility>
 
 namespace gradlab::transport {
 
 void WorkerRingGatherRoute::begin() {
     parts_.assign(state_.parts(), {});
-    for (Part& part : parts_) {
-        part.bodies.resize(state_.contributors());
+    for (std::size_t i = 0; i < parts_.size(); ++i) {
+        Part& part = parts_[i];
+        part.work.part = i;
+        part.work.gathered = true;
+        part.work.bodies.resize(state_.contributors());
         part.accepted.resize(state_.contributors(), false);
         part.accepted[state_.position] = true;
     }
-    applied_ = 0;
+    given_ = 0;
 }
 
 void WorkerRingGatherRoute::handOver(std::size_t part, double ready) {
     if (state_.contributors() > 1)
         state_.sendNext(shareBytes(state_.own[part]), ready);
-    place(part, state_.position, state_.ownBody(part));
+    place(part, state_.position, state_.ownBody(part), state_.own[part]);
 }
 
 bool WorkerRingGatherRoute::accept(const FrameHeader& header) {
@@ -42,19 +43,18 @@ void WorkerRingGatherRoute::arrive(WorkerFrame& frame, double when) {
         copy.copy(*frame.bytes);
         state_.sendNext(std::move(copy), when);
     }
-    parts_[frame.header.part].frames.push_back(frame.bytes);
-    place(frame.header.part, state_.positionOf(frame.header.rank), frame.body);
+    place(frame.header.part, state_.positionOf(frame.header.rank), frame.body, frame.bytes);
 }
 
-void WorkerRingGatherRoute::place(std::size_t index, std::size_t position, engine::ByteView body) {
-    Part& part = parts_[index];
-    part.bodies[position] = body;
-    if (++part.have < state_.contributors())
+void WorkerRingGatherRoute::place(std::size_t index, std::size_t position, engine::ByteView body,
+                                  std::shared_ptr<const void> frame) {
+    MeanWork& work = parts_[index].work;
+    work.bodies[position] = body;
+    work.frames.push_back(std::move(frame));
+    if (work.frames.size() < state_.contributors())
         return;
-    const TimedWork timed(state_.outcome.decodeWallS, state_.outcome.decodeCpuS);
-    state_.replica->applyGathered(index, part.bodies);
-    part.frames.clear();
-    ++applied_;
+    state_.board.give(std::move(work));
+    ++given_;
 }
 
 } // namespace gradlab::transport

@@ -15,20 +15,19 @@ public:
     void handOver(std::size_t part, double ready) override;
     [[nodiscard]] bool accept(const FrameHeader& header) override;
     void arrive(WorkerFrame& frame, double when) override;
-    [[nodiscard]] bool done() const noexcept override { return applied_ == state_.parts(); }
+    [[nodiscard]] bool done() const noexcept override { return given_ == state_.parts(); }
 
 private:
     struct Part {
-        std::vector<engine::ByteView> bodies;                ///< [position]
-        std::vector<std::shared_ptr<zmq::message_t>> frames; ///< that they point into
-        std::vector<bool> accepted;                          ///< [position]
-        std::size_t have = 0;
+        MeanWork work;              ///< bodies by position
+        std::vector<bool> accepted; ///< [position]
     };
-    void place(std::size_t part, std::size_t position, engine::ByteView body);
+    void place(std::size_t part, std::size_t position, engine::ByteView body,
+               std::shared_ptr<const void> frame);
 
     WorkerStepState& state_; ///< WorkerStep's, outlives this
     std::vector<Part> parts_;
-    std::size_t applied_ = 0;
+    std::size_t given_ = 0;
 };
 
 } // namespace gradlab::transport

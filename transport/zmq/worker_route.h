@@ -7,6 +7,7 @@
 
 #include "engine/training/gradient_exchange.h"
 #include "transport/zmq/buffer_pool.h"
+#include "transport/zmq/worker_board.h"
 #include "transport/zmq/worker_sockets.h"
 #include "transport/zmq/worker_traffic.h"
 
@@ -18,8 +19,9 @@ namespace gradlab::transport {
 
 /// The step in flight, shared by WorkerStep and its route.
 struct WorkerStepState {
-    WorkerStepState(WorkerSockets& workerSockets, const WorkerClock& clock)
-        : sockets(workerSockets), traffic(clock) {}
+    WorkerStepState(WorkerBoard& workerBoard, WorkerSockets& workerSockets,
+                    const WorkerClock& clock)
+        : board(workerBoard), sockets(workerSockets), traffic(clock) {}
 
     [[nodiscard]] std::size_t parts() const noexcept { return setup.plan.parts().size(); }
     /// n: who takes part, not the slots of the cluster.
@@ -40,6 +42,7 @@ struct WorkerStepState {
     void sendUp(zmq::message_t message, double ready);
     void sendNext(zmq::message_t message, double ready);
 
+    WorkerBoard& board;
     WorkerSockets& sockets; ///< the network thread's
     WorkerTraffic traffic;
     engine::ExchangeSetup setup;
@@ -67,7 +70,8 @@ public:
     /// An accepted frame is here. @throws engine::ProtocolError for a body that its sender's hash
     /// vouches for and that breaks the format all the same
     virtual void arrive(WorkerFrame& frame, double when) = 0;
-    /// The replica holds the mean of every part.
+    /// The replica holds the mean of every part, or the compute thread has been given what it
+    /// needs.
     [[nodiscard]] virtual bool done() const noexcept = 0;
 };
 

@@ -2,13 +2,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "transport/zmq/worker_server_route.h"
 
-#include "transport/in_process/route.h"
-
 namespace gradlab::transport {
 
 void WorkerServerRoute::begin() {
     accepted_.assign(state_.parts(), false);
-    applied_ = 0;
+    given_ = 0;
 }
 
 void WorkerServerRoute::handOver(std::size_t part, double ready) {
@@ -24,9 +22,8 @@ bool WorkerServerRoute::accept(const FrameHeader& header) {
 }
 
 void WorkerServerRoute::arrive(WorkerFrame& frame, double /*when*/) {
-    const TimedWork timed(state_.outcome.decodeWallS, state_.outcome.decodeCpuS);
-    state_.replica->applyDownlink(frame.header.part, frame.body);
-    ++applied_;
+    state_.board.give(MeanWork{frame.header.part, false, {frame.body}, {frame.bytes}});
+    ++given_;
 }
 
 } // namespace gradlab::transport

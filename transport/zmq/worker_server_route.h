@@ -15,12 +15,12 @@ public:
     void handOver(std::size_t part, double ready) override;
     [[nodiscard]] bool accept(const FrameHeader& header) override;
     void arrive(WorkerFrame& frame, double when) override;
-    [[nodiscard]] bool done() const noexcept override { return applied_ == state_.parts(); }
+    [[nodiscard]] bool done() const noexcept override { return given_ == state_.parts(); }
 
 private:
     WorkerStepState& state_;     ///< WorkerStep's, outlives this
     std::vector<bool> accepted_; ///< [part]
-    std::size_t applied_ = 0;
+    std::size_t given_ = 0;
 };
 
 } // namespace gradlab::transport

@@ -19,7 +19,7 @@ constexpr std::size_t kEarlyRounds = 4;
 } // namespace
 
 WorkerStep::WorkerStep(WorkerBoard& board, WorkerSockets& sockets, const WorkerClock& clock)
-    : board_(board), state_(sockets, clock) {}
+    : board_(board), state_(board, sockets, clock) {}
 
 void WorkerStep::join(std::uint64_t session, std::uint32_t rank) noexcept {
     state_.session = session;

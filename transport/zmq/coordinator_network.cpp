@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "transport/zmq/coordinator_network.h"
 
+#include "transport/zmq/prompt_thread.h"
+
 #include <algorithm>
 #include <chrono>
 #include <exception>
@@ -54,6 +56,7 @@ void CoordinatorNetwork::join() {
 }
 
 void CoordinatorNetwork::run() {
+    becomePrompt();
     try {
         serve();
     } catch (...) {

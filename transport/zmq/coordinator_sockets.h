@@ -6,6 +6,7 @@
 
 #include "engine/training/experiment.h"
 #include "transport/zmq/deadline_timer.h"
+#include "transport/zmq/prompt_thread.h"
 #include "transport/zmq/sockets.h"
 #include "transport/zmq/zap_handler.h"
 
@@ -62,7 +63,7 @@ private:
                      Waiting waiting);
     static void flush(zmq::socket_t& socket, Outbox& outbox);
 
-    zmq::context_t context_;
+    zmq::context_t context_ = promptContext();
     std::unique_ptr<ZapHandler> zap_; ///< with keys
     zmq::socket_t control_;
     zmq::socket_t data_;

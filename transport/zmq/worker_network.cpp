@@ -4,6 +4,7 @@
 
 #include "engine/core/errors.h"
 #include "transport/wire_format.h"
+#include "transport/zmq/prompt_thread.h"
 
 #include <unistd.h>
 
@@ -35,6 +36,7 @@ WorkerNetwork::~WorkerNetwork() {
 }
 
 void WorkerNetwork::run() {
+    becomePrompt();
     try {
         sayHello();
         while (!end_)

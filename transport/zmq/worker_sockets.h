@@ -7,6 +7,7 @@
 
 #include "transport/zmq/curve_keys.h"
 #include "transport/zmq/deadline_timer.h"
+#include "transport/zmq/prompt_thread.h"
 #include "transport/zmq/socket_monitor.h"
 #include "transport/zmq/sockets.h"
 #include "transport/zmq/zap_handler.h"
@@ -89,7 +90,7 @@ private:
 
     WorkerSocketSettings settings_;
     std::optional<KeyPair> own_;
-    zmq::context_t context_;
+    zmq::context_t context_ = promptContext();
     std::optional<ZapHandler> admission_;
     zmq::socket_t control_;
     std::optional<zmq::socket_t> ring_;

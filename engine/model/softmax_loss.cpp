@@ -73,9 +73,11 @@ std::size_t SoftmaxLoss<T>::tileRows() const noexcept {
     return std::max(kFewestRows, rows / kRowMultiple * kRowMultiple);
 }
 
-/// Losses of a tile of logits into rowLosses_; a gradientScale other than 0 turns the tile into P.
+/// Losses of a tile of logits into rowLosses_; a gradientScale (1/N) other than 0 turns the tile
+/// into E and fills rowScales_.
 template <class T>
-void SoftmaxLoss<T>::tileLosses(std::span<const std::int32_t> targets, T* tile, T gradientScale) {
+void SoftmaxLoss<T>::tileLosses(std::span<const std::int32_t> targets, T* tile,
+                                double gradientScale) {
     const std::size_t block = std::max<std::size_t>(1, kRowBlockElements / vocabulary_);
     parallelRanges(targets.size(), block, [&](std::size_t first, std::size_t last) {
         for (std::size_t r = first; r < last; ++r) {
@@ -86,12 +88,10 @@ void SoftmaxLoss<T>::tileLosses(std::span<const std::int32_t> targets, T* tile, 
             const double sum = exponentials(row, vocabulary_, max);
             rowLosses_[r] =
                 std::log(sum) + (static_cast<double>(max) - static_cast<double>(targetLogit));
-            if (gradientScale == T{0})
+            if (gradientScale == 0.0)
                 continue;
-            const T scale = static_cast<T>(static_cast<double>(gradientScale) / sum);
-            for (std::size_t j = 0; j < vocabulary_; ++j)
-                row[j] *= scale;
-            row[target] -= gradientScale;
+            rowScales_[r] = static_cast<T>(gradientScale / sum);
+            row[target] -= static_cast<T>(sum);
         }
     });
 }
@@ -130,7 +130,7 @@ double SoftmaxLoss<T>::loss(const OutputWeights<T>& weights, std::span<const T> 
     for (std::size_t first = 0; first < targets.size(); first += most) {
         const std::size_t rows = std::min(most, targets.size() - first);
         tileLogits(weights, input.subspan(first * hidden_, rows * hidden_), tile.data());
-        tileLosses(targets.subspan(first, rows), tile.data(), T{0});
+        tileLosses(targets.subspan(first, rows), tile.data(), 0.0);
         for (std::size_t r = 0; r < rows; ++r)
             total += rowLosses_[r];
     }
@@ -148,7 +148,9 @@ double SoftmaxLoss<T>::lossAndGradient(const OutputWeights<T>& weights, std::spa
     const std::size_t most = std::min(tileRows(), targets.size());
     const std::span<T> tile = grow(tile_, most * vocabulary_);
     static_cast<void>(grow(rowLosses_, most));
-    const T scale = static_cast<T>(1.0 / static_cast<double>(targets.size()));
+    static_cast<void>(grow(rowScales_, most));
+    static_cast<void>(grow(scaledInput_, most * hidden_));
+    const double scale = 1.0 / static_cast<double>(targets.size());
     std::ranges::fill(gradients.bias, T{0});
     for (std::size_t first = 0; first < targets.size(); first += most) {
         if (stop.stop_requested())
@@ -159,17 +161,30 @@ double SoftmaxLoss<T>::lossAndGradient(const OutputWeights<T>& weights, std::spa
         tileLosses(targets.subspan(first, rows), tile.data(), scale);
         for (std::size_t r = 0; r < rows; ++r)
             total += rowLosses_[r];
-        multiply<T>({tile.data(), rows, vocabulary_}, weight_,
-                    {gradients.input.data() + first * hidden_, rows, hidden_}, Accumulate::No);
-        tileInput_.pack({tileInput.data(), rows, hidden_});
-        transposedMultiply<T>({tile.data(), rows, vocabulary_}, tileInput_,
-                              {gradients.weight.data(), vocabulary_, hidden_},
-                              first == 0 ? Accumulate::No : Accumulate::Yes);
-        for (std::size_t r = 0; r < rows && !gradients.bias.empty(); ++r)
-            for (std::size_t v = 0; v < vocabulary_; ++v)
-                gradients.bias[v] += tile[r * vocabulary_ + v];
+        tileGradients(tileInput, gradients, first, rows);
     }
     return total;
+}
+
+/// From E in tile_ and s in rowScales_ to the gradients of `rows` predictions from `first` on.
+template <class T>
+void SoftmaxLoss<T>::tileGradients(std::span<const T> input, const OutputGradients<T>& gradients,
+                                   std::size_t first, std::size_t rows) {
+    T* const inputGradient = gradients.input.data() + first * hidden_;
+    multiply<T>({tile_.data(), rows, vocabulary_}, weight_, {inputGradient, rows, hidden_},
+                Accumulate::No);
+    for (std::size_t r = 0; r < rows; ++r)
+        for (std::size_t j = 0; j < hidden_; ++j) {
+            inputGradient[r * hidden_ + j] *= rowScales_[r];
+            scaledInput_[r * hidden_ + j] = input[r * hidden_ + j] * rowScales_[r];
+        }
+    tileInput_.pack({scaledInput_.data(), rows, hidden_});
+    transposedMultiply<T>({tile_.data(), rows, vocabulary_}, tileInput_,
+                          {gradients.weight.data(), vocabulary_, hidden_},
+                          first == 0 ? Accumulate::No : Accumulate::Yes);
+    for (std::size_t r = 0; r < rows && !gradients.bias.empty(); ++r)
+        for (std::size_t v = 0; v < vocabulary_; ++v)
+            gradients.bias[v] += tile_[r * vocabulary_ + v] * rowScales_[r];
 }
 
 template class SoftmaxLoss<float>;

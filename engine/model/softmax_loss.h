@@ -6,6 +6,8 @@
 //   logits = X · Wᵀ (+ b);  loss = Σ_r log Σ_v exp(logits[r, v]) − logits[r, target_r]
 //   gradient of the mean: P = (softmax(logits) − onehot) / N;  dX = P · W;  dW += Pᵀ · X;  db +=
 //   Σ_r P
+// P = diag(s) · E with E = exp(logits − max) − S · onehot, S the row's sum of exponentials and
+// s = 1 / (N · S). The tile holds E; rows of X and dX, far shorter, are multiplied by s.
 #pragma once
 
 #include "engine/core/aligned_buffer.h"
@@ -54,15 +56,19 @@ private:
     void packWeight(const OutputWeights<T>& weights);
     void tileLogits(const OutputWeights<T>& weights, std::span<const T> input, T* out) const;
     [[nodiscard]] std::size_t tileRows() const noexcept;
-    void tileLosses(std::span<const std::int32_t> targets, T* tile, T gradientScale);
+    void tileLosses(std::span<const std::int32_t> targets, T* tile, double gradientScale);
+    void tileGradients(std::span<const T> input, const OutputGradients<T>& gradients,
+                       std::size_t first, std::size_t rows);
 
     std::size_t vocabulary_;
     std::size_t hidden_;
     PackedMatrix<T> weightT_;         ///< H×V
     PackedMatrix<T> weight_;          ///< V×H
     PackedMatrix<T> tileInput_;       ///< tileRows×H
-    AlignedBuffer<T> tile_;           ///< tileRows×V: logits, then P
+    AlignedBuffer<T> tile_;           ///< tileRows×V: logits, then E
+    AlignedBuffer<T> scaledInput_;    ///< tileRows×H: diag(s) · X
     AlignedBuffer<double> rowLosses_; ///< tileRows
+    AlignedBuffer<T> rowScales_;      ///< tileRows: s
 };
 
 extern template class SoftmaxLoss<float>;

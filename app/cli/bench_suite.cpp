@@ -64,6 +64,7 @@ constexpr std::array kCompressed = {
     Variant{"topk", 0.01},
     Variant{"topk", 0.001},
     Variant{"topk", 0.0001},
+    Variant{"topk-sort", 0.01},
     Variant{"randomk", 0.01},
     Variant{"randomk", 0.001},
     Variant{"randomk", 0.0001},

@@ -22,7 +22,6 @@ FieldSpec ratioParameter() {
     field.help = "Share of a tensor's elements that a worker sends in one step; at least one "
                  "element is always sent.";
     field.equation = "k = max(1, floor(ratio * n))";
-    field.usedWhen = {{"compression.method", {"topk", "randomk", "dgc"}}};
     field.live = true;
     return field;
 }

@@ -12,6 +12,7 @@
 #include "engine/compression/random_k_compressor.h"
 #include "engine/compression/residual_memory.h"
 #include "engine/compression/top_k_compressor.h"
+#include "engine/compression/top_k_sort_compressor.h"
 #include "engine/core/errors.h"
 
 #include <algorithm>
@@ -24,11 +25,12 @@ namespace {
 /// A new method is one more line.
 const std::vector<MethodEntry>& methodEntries() {
     static const std::vector<MethodEntry> entries = {
-        denseMethod(),   //
-        topKMethod(),    //
-        randomKMethod(), //
-        dgcMethod(),     //
-        qsgdMethod(),    //
+        denseMethod(),    //
+        topKMethod(),     //
+        randomKMethod(),  //
+        dgcMethod(),      //
+        qsgdMethod(),     //
+        topKSortMethod(), //
     };
     return entries;
 }
@@ -95,6 +97,15 @@ std::size_t contractRank(const FieldSpec& field) {
     return static_cast<std::size_t>(std::find(kOrder.begin(), kOrder.end(), name) - kOrder.begin());
 }
 
+std::vector<std::string> methodsThatList(const std::string& path) {
+    std::vector<std::string> names;
+    for (const MethodInfo& method : compressionMethods())
+        for (const FieldSpec& field : method.parameters)
+            if (field.path == path)
+                names.push_back(method.name);
+    return names;
+}
+
 std::vector<FieldSpec> collectParameters() {
     std::vector<FieldSpec> all;
     const auto add = [&](const std::vector<FieldSpec>& fields) {
@@ -105,6 +116,8 @@ std::vector<FieldSpec> collectParameters() {
     };
     for (const MethodInfo& method : compressionMethods())
         add(method.parameters);
+    for (FieldSpec& field : all)
+        field.usedWhen = {{"compression.method", methodsThatList(field.path)}};
     for (const MemoryInfo& memory : compressionMemories())
         add(memory.parameters);
     std::stable_sort(all.begin(), all.end(), [](const FieldSpec& a, const FieldSpec& b) {

@@ -24,7 +24,8 @@ struct MethodInfo {
     std::string defaultMemory;         ///< what memory = auto stands for
     std::vector<std::string> memories; ///< legal ones
     std::vector<FieldSpec>
-        parameters;      ///< its own; shared ones (ratio) are declared once and listed by each
+        parameters;      ///< its own; shared ones (ratio) are declared once and listed by each;
+                         ///< usedWhen is filled in from who lists them
     bool sparse = false; ///< sends a selection
 };
 struct MemoryInfo {

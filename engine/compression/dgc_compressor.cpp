@@ -27,7 +27,6 @@ FieldSpec sampleParameter() {
     field.help = "Share of a tensor that is looked at to estimate the threshold, at least 2/ratio "
                  "elements; 1 selects exactly.";
     field.source = "Lin et al. 2018, arXiv 1712.01887";
-    field.usedWhen = {{"compression.method", {"dgc"}}};
     field.advanced = true;
     return field;
 }
@@ -45,7 +44,6 @@ FieldSpec warmupParameter() {
     field.help = "Epochs over which the kept ratio falls from dense to its final value.";
     field.equation = "kept(e) = ratio^((e + 1)/(E + 1)) for e < E";
     field.source = "Lin et al. 2018, arXiv 1712.01887";
-    field.usedWhen = {{"compression.method", {"dgc"}}};
     return field;
 }
 

@@ -22,7 +22,6 @@ FieldSpec levelsParameter() {
     field.help = "Steps between zero and the norm; each element becomes one of 2s + 1 values.";
     field.equation = "q = floor(r) + [u < r - floor(r)], r = s |v|/norm";
     field.source = kSource;
-    field.usedWhen = {{"compression.method", {"qsgd"}}};
     field.live = true;
     return field;
 }
@@ -37,7 +36,6 @@ FieldSpec normParameter() {
     field.label = "Norm";
     field.help =
         "What the levels divide: the largest magnitude of a bucket, or its Euclidean norm.";
-    field.usedWhen = {{"compression.method", {"qsgd"}}};
     return field;
 }
 
@@ -53,7 +51,6 @@ FieldSpec bucketParameter() {
     field.unit = "elements";
     field.help = "Elements that share one norm; 0 takes the whole tensor.";
     field.source = kSource;
-    field.usedWhen = {{"compression.method", {"qsgd"}}};
     return field;
 }
 

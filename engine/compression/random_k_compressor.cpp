@@ -17,7 +17,6 @@ FieldSpec patternParameter() {
     field.choices = {"worker", "shared"};
     field.label = "Pattern";
     field.help = "Whether each worker draws its own indices or all workers share one draw a step.";
-    field.usedWhen = {{"compression.method", {"randomk"}}};
     field.advanced = true;
     return field;
 }
@@ -33,7 +32,6 @@ FieldSpec scaleParameter() {
     field.help = "auto multiplies what is sent by n/k when there is no memory, so that its mean is "
                  "the gradient; off never scales.";
     field.equation = "scale = n/k without a memory, 1 with one";
-    field.usedWhen = {{"compression.method", {"randomk"}}};
     field.advanced = true;
     return field;
 }

@@ -36,11 +36,16 @@ struct RankTraffic {
     double transferHiddenS = 0.0; ///< of these, while it was still computing
 };
 
+struct TimeSpan {
+    SteadyTime begin{};
+    SteadyTime end{};
+};
+
 struct ExchangeOutcome {
     std::vector<std::uint32_t> contributors; ///< ranks whose messages are in the mean, ascending
-    std::vector<RankTraffic> traffic; ///< by local worker, in the order of ExchangeSetup::ranks
-    SteadyTime everyoneHandedOver{};  ///< last hand-over of any contributor
-    double aggregateWallS = 0.0;      ///< server's decode, add, encode
+    std::vector<RankTraffic> traffic;  ///< by local worker, in the order of ExchangeSetup::ranks
+    SteadyTime everyoneHandedOver{};   ///< last hand-over of any contributor
+    std::vector<TimeSpan> aggregating; ///< when the server decoded, added, encoded
     double aggregateCpuS = 0.0;
     double decodeWallS = 0.0; ///< replica's decode of what came down
     double decodeCpuS = 0.0;

@@ -15,6 +15,14 @@ double seconds(SteadyTime from, SteadyTime to) {
     return std::max(0.0, std::chrono::duration<double>(to - from).count());
 }
 
+/// Of the time between the two instants, what the spans, which do not overlap, leave free.
+double secondsBesides(const std::vector<TimeSpan>& spans, SteadyTime from, SteadyTime to) {
+    double left = seconds(from, to);
+    for (const TimeSpan& span : spans)
+        left -= seconds(std::max(span.begin, from), std::min(span.end, to));
+    return std::max(0.0, left);
+}
+
 double ratioOrZero(double part, double whole) {
     return whole > 0.0 ? part / whole : 0.0;
 }
@@ -49,8 +57,8 @@ void accountExchange(std::vector<WorkerAccount>& workers, const ExchangeOutcome&
         t.turn += seconds(traffic.lastHandOver, outcome.everyoneHandedOver);
         t.transferHidden = traffic.transferHiddenS;
         const double onLink = std::max(0.0, traffic.transferS - traffic.transferHiddenS);
-        const double untilArrival = std::max(
-            0.0, seconds(outcome.everyoneHandedOver, traffic.arrived) - outcome.aggregateWallS);
+        const double untilArrival =
+            secondsBesides(outcome.aggregating, outcome.everyoneHandedOver, traffic.arrived);
         t.transfer = std::min(onLink, untilArrival);
         t.wait = untilArrival - t.transfer;
     }

@@ -51,8 +51,8 @@ struct StepInputs {
 
 /// Fills in what belongs to the exchange in each account's times: turn, transfer, wait.
 /// `turn` gets the time from a worker's last hand-over to the last one of any worker;
-/// `wait` what is left of the time until arrival after the server's own work, and after what was on
-/// the link.
+/// `wait` what is left of the time from then until arrival besides the server's own work, and
+/// besides what was on the link.
 void accountExchange(std::vector<WorkerAccount>& workers, const ExchangeOutcome& outcome);
 
 /// Simulated seconds of the step and, in `linkS`, the link's share: the largest over workers of CPU

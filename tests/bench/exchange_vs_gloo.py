@@ -7,8 +7,8 @@ usage: exchange_vs_gloo.py [--program build/release/bin/gradlab-cli] [--python /
 
 Needs PyTorch (Debian: python3-torch) for --python. Ours: the communication of whole training steps of a model with
 4 444 800 parameters and next to no computing (batch 1 a worker, 2 rows), without overlap: from the last hand-over to the
-last arrival at any worker, hashing included; encoding, the server's summing and decoding are apart. Gloo: all_reduce of as many floats between as
-many processes. Medians; for 2 and 4 processes. Bounds: ring 1.2 times Gloo at 2 and 1.5 at 4, server 2.5 times; top-k
+last arrival at any worker, hashing and a dense ring's adding included, as in Gloo; encoding, the server's summing and decoding are
+apart. Gloo: all_reduce of as many floats between as many processes. Medians; for 2 and 4 processes. Bounds: ring 1.2 times Gloo at 2 and 1.5 at 4, server 2.5 times; top-k
 1 % at most a tenth of our dense in the same topology. Ends with the number of bounds that do not hold.
 """
 import argparse, json, os, statistics, subprocess, sys, tempfile

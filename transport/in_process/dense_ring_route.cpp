@@ -56,16 +56,15 @@ void DenseRingRoute::startChunk(std::uint32_t rank, std::size_t part) {
 
 void DenseRingRoute::addOwn(std::uint32_t rank, std::size_t part, std::uint32_t chunk) {
     double cpu = 0.0;
-    double wall = 0.0;
+    const engine::SteadyTime begin = std::chrono::steady_clock::now();
     {
-        const TimedWork timed(wall, cpu);
+        const TimedWork timed(state_.outcome.decodeWallS, cpu);
         state_.replica->addChunk(
             part, chunk, state_.workers(), ownBody(rank, part),
             std::span(chunkOf(part, chunk).frame).subspan(engine::kFrameHeaderBytes));
     }
     // Decoding for the worker; and, like a server's work, not waiting for the network.
-    state_.outcome.decodeWallS += wall;
-    state_.outcome.aggregateWallS += wall;
+    state_.outcome.aggregating.push_back({begin, std::chrono::steady_clock::now()});
     state_.outcome.decodeCpuS += cpu / state_.workers();
     forward(rank, part, chunk);
 }

@@ -10,6 +10,7 @@
 #include "transport/in_process/traffic_account.h"
 #include "transport/message.h"
 
+#include <chrono>
 #include <cstdint>
 #include <memory>
 #include <vector>
@@ -75,5 +76,17 @@ private:
     double cpuStart_;
     engine::AllocationScope counted_;
 };
+
+/// Runs a piece of a server's work and notes when it was, and its CPU time.
+template <class Work>
+void aggregating(engine::ExchangeOutcome& outcome, const Work& work) {
+    const engine::SteadyTime begin = std::chrono::steady_clock::now();
+    {
+        double wall = 0.0;
+        const TimedWork timed(wall, outcome.aggregateCpuS);
+        work();
+    }
+    outcome.aggregating.push_back({begin, std::chrono::steady_clock::now()});
+}
 
 } // namespace gradlab::transport

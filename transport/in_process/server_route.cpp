@@ -35,11 +35,10 @@ void ServerRoute::receiveGradient(const Arrival& arrival) {
     const std::size_t part = arrival.tag.part;
     const engine::ByteView message = state_.message(rank, part);
     state_.traffic.sent(rank, message.size(), arrival.start, arrival.end);
-    {
-        const TimedWork timed(state_.outcome.aggregateWallS, state_.outcome.aggregateCpuS);
+    aggregating(state_.outcome, [&] {
         bodies_[part][rank] =
             StepState::receive(message, state_.header(FrameType::Gradient, rank, part));
-    }
+    });
     ++arrived_[part];
     if (state_.setup.overlap) {
         if (arrived_[part] == state_.workers())
@@ -53,11 +52,10 @@ void ServerRoute::receiveGradient(const Arrival& arrival) {
 
 void ServerRoute::sendMean(std::size_t part) {
     engine::ByteBuffer& down = down_[part];
-    {
-        const TimedWork timed(state_.outcome.aggregateWallS, state_.outcome.aggregateCpuS);
+    aggregating(state_.outcome, [&] {
         server_->aggregate(part, bodies_[part], state_.step, engine::kFrameHeaderBytes, down);
         encodeFrame(state_.header(FrameType::Mean, kServerRank, part), down);
-    }
+    });
     state_.link.sendDown({FrameType::Mean, kServerRank, static_cast<std::uint32_t>(part)},
                          state_.now(), down.size());
 }

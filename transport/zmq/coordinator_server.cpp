@@ -46,13 +46,18 @@ SharedBytes CoordinatorServer::aggregate(const PartWork& work) {
         toApply_.clear();
     }
     epoch_ = work.epoch;
-    const TimedWork timed(times_.aggregateWallS, times_.aggregateCpuS);
-    SharedBytes frame = takeBuffer(work.part);
+    const SharedBytes frame = takeBuffer(work.part);
+    aggregating(times_, [&] { formMean(work, *frame); });
+    toApply_.push_back(work.part);
+    return frame;
+}
+
+void CoordinatorServer::formMean(const PartWork& work, engine::ByteBuffer& frame) {
     std::vector<engine::ByteView> bodies;
     for (const auto& message : work.frames)
         bodies.push_back(bodyOf(*message));
     try {
-        server_->aggregate(work.part, bodies, step_, engine::kFrameHeaderBytes, *frame);
+        server_->aggregate(work.part, bodies, step_, engine::kFrameHeaderBytes, frame);
     } catch (const engine::ProtocolError& error) {
         throw BadMessage(culprit(work), error.what());
     }
@@ -65,9 +70,7 @@ SharedBytes CoordinatorServer::aggregate(const PartWork& work) {
     header.part = static_cast<std::uint16_t>(work.part);
     header.parts = static_cast<std::uint16_t>(down_.size());
     header.tensors = static_cast<std::uint32_t>(setup_.plan.parts()[work.part].size());
-    encodeFrame(header, *frame);
-    toApply_.push_back(work.part);
-    return frame;
+    encodeFrame(header, frame);
 }
 
 void CoordinatorServer::applyNext(engine::Aggregator& replica) {
@@ -83,7 +86,7 @@ bool CoordinatorServer::isComplete() const noexcept {
 }
 
 void CoordinatorServer::addTimes(engine::ExchangeOutcome& outcome) const {
-    outcome.aggregateWallS += times_.aggregateWallS;
+    outcome.aggregating = times_.aggregating;
     outcome.aggregateCpuS += times_.aggregateCpuS;
     outcome.decodeWallS += times_.decodeWallS;
     outcome.decodeCpuS += times_.decodeCpuS;

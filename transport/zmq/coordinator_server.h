@@ -48,6 +48,7 @@ public:
 
 private:
     [[nodiscard]] SharedBytes takeBuffer(std::size_t part);
+    void formMean(const PartWork& work, engine::ByteBuffer& frame);
     [[nodiscard]] std::uint32_t culprit(const PartWork& work) const;
 
     engine::ExchangeSetup setup_;

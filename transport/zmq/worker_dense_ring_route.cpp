@@ -75,10 +75,7 @@ void WorkerDenseRingRoute::startChunk(std::size_t part, double ready) {
 void WorkerDenseRingRoute::addOwn(std::size_t part, std::size_t chunk, zmq::message_t& frame) {
     const bool complete = lastOf(chunk) == state_.position;
     {
-        // Decoding for the worker; and, like a server's work, not waiting for the network.
-        double wall = 0.0;
-        const TimedWork timed(state_.outcome.aggregateWallS, wall);
-        const TimedWork decoding(state_.outcome.decodeWallS, state_.outcome.decodeCpuS);
+        const TimedWork timed(state_.outcome.decodeWallS, state_.outcome.decodeCpuS);
         state_.replica->addChunk(part, chunk, state_.contributors(), state_.ownBody(part),
                                  bytesOf(frame).subspan(engine::kFrameHeaderBytes));
         encodeFrame(state_.header(complete ? FrameType::SummedChunk : FrameType::PartialChunk,

@@ -41,7 +41,8 @@ struct TwoWorkers {
             traffic.bytesUp = 1500;
         }
         outcome.everyoneHandedOver = at(3.0);
-        outcome.aggregateWallS = 0.2;
+        // While somebody still computed, while all waited, and when everything had arrived.
+        outcome.aggregating = {{at(2.0), at(3.05)}, {at(3.2), at(3.35)}, {at(3.6), at(3.9)}};
         outcome.aggregateCpuS = 0.125;
         inputs.parameters = 100;
         inputs.link = {1000.0, 0.5, 1000.0, 2};

@@ -101,6 +101,26 @@ private slots:
         }
     }
 
+    void theStudysWaySendsTheSameBytes_data() {
+        QTest::addColumn<QString>("content");
+        for (const std::string& name : contentNames())
+            QTest::newRow(name.c_str()) << QString::fromStdString(name);
+    }
+    void theStudysWaySendsTheSameBytes() {
+        QFETCH(QString, content);
+        for (const std::string memory : {"none", "residual", "dgc"}) {
+            CompressionWorker<float> fast(planOf({1, 700, 5000}), settingsOf("topk", memory));
+            CompressionWorker<float> sorted(planOf({1, 700, 5000}),
+                                            settingsOf("topk-sort", memory));
+            for (std::uint32_t step = 1; step <= 2; ++step) { // a third sum of "huge" is not finite
+                const auto values = contentOf<float>(content.toStdString(), 5701, step);
+                const auto received = fast.step(values);
+                QVERIFY(sameValues(received, sorted.step(values)));
+                QVERIFY(fast.bodies == sorted.bodies);
+            }
+        }
+    }
+
     void aGuessThatFailsStillSelectsExactly() {
         // All that is large sits where the sample looks least: a run of a few elements.
         MagnitudeSelector<float> selector;

@@ -11,9 +11,10 @@ Coordinator and workers are in network namespaces of their own, connected by vet
 (tc tbf; left out with a word where the kernel has none). In each network gradlab-cli probe --wait-for N predicts the
 step of none, top-k 1 % and QSGD, with and without overlap; then gradlab-cli train makes those steps there and the median of their
 wall time is compared. A cell is right within 15 %. Prints one line a cell; ends with the number of wrong ones. Needs
-root and the program ip. All hosts share this machine's cores: run it while nothing else does.
+root and the program ip. All hosts share this machine's cores: `others` is what share of them other programs used
+meanwhile; where that is more than a few per cent a cell says nothing.
 """
-import argparse, contextlib, json, os, statistics, subprocess, sys, tempfile
+import argparse, contextlib, json, os, resource, statistics, subprocess, sys, tempfile
 
 BOUND = 0.15
 HEAD = "tcp://10.77.0.1:5555"
@@ -21,6 +22,14 @@ HEAD = "tcp://10.77.0.1:5555"
 
 def ip(*arguments):
     subprocess.run(["ip", *arguments], check=True)
+
+
+def seconds():
+    """All cores' time so far, what of it they worked, and what of that was for processes of this script."""
+    with open("/proc/stat") as file:
+        ticks = [int(word) / os.sysconf("SC_CLK_TCK") for word in file.readline().split()[1:9]]
+    own = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return sum(ticks), sum(ticks) - ticks[3] - ticks[4], own.ru_utime + own.ru_stime
 
 
 class Network:
@@ -77,13 +86,16 @@ class Network:
 
 
 def measure(network, args, workers, experiment, method):
+    """Seconds a step, and the share of this machine that others used meanwhile."""
+    before = seconds()
     with tempfile.TemporaryDirectory() as folder:
         log = os.path.join(folder, "log.jsonl")
         network.run(args.program, workers, "train", "--transport", "zmq", *experiment, "--method", method, "--steps",
                     str(args.steps), "--eval-every", "1000000", "--eval-batch", "1000", "--log", log, "--quiet")
         with open(log) as lines:
             walls = [r["wall_s"] for r in map(json.loads, lines) if r["kind"] == "step"]
-    return statistics.median(after - before for before, after in zip(walls, walls[1:]))
+    total, busy, own = (after - begin for begin, after in zip(before, seconds()))
+    return statistics.median(after - begin for begin, after in zip(walls, walls[1:])), max(0.0, busy - own) / total
 
 
 def main():
@@ -107,12 +119,12 @@ def main():
                     probed = json.loads(network.run(args.program, workers, "probe", *experiment))
                     print(f"{rate:6} {workers} workers: {probed['link_options']}", flush=True)
                     for step in probed["predicted"]:
-                        measured = measure(network, args, workers, experiment, step["method"])
+                        measured, others = measure(network, args, workers, experiment, step["method"])
                         off = step["step_s"] / measured - 1
                         wrong += abs(off) > BOUND
                         print(f"{rate:6} {workers} workers {step['method']:5} {'no overlap' if overlap else 'overlap   '}  "
                               f"predicted {step['step_s'] * 1e3:8.2f} ms  measured {measured * 1e3:8.2f} ms  {off:+5.0%}  "
-                              f"{'WRONG' if abs(off) > BOUND else 'ok'}", flush=True)
+                              f"{'WRONG' if abs(off) > BOUND else 'ok   '}  others {others:.0%}", flush=True)
     return wrong
 
 

@@ -22,8 +22,15 @@ enum class Codec : std::uint8_t {
     SeededSparse = 3, ///< random-k: the counter that regenerates its indices, then k values
     Levels = 4        ///< QSGD: norms, then n signed levels by a LevelCode
 };
-enum class IndexCode : std::uint8_t { None = 0, Raw32 = 1, Gap = 2, Elias = 3, Bitmap = 4 };
-enum class LevelCode : std::uint8_t { None = 0, Fixed = 1, Elias = 2 };
+enum class IndexCode : std::uint8_t {
+    None = 0,
+    Raw32 = 1,
+    Gap = 2,
+    Elias = 3,
+    Bitmap = 4,
+    Entropy = 5
+};
+enum class LevelCode : std::uint8_t { None = 0, Fixed = 1, Elias = 2, Entropy = 3 };
 
 /// What one unit's payload is. 32 bytes on the wire, in this order.
 struct UnitDescriptor {

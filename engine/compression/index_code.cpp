@@ -3,6 +3,7 @@
 #include "engine/compression/index_code.h"
 
 #include "engine/compression/bit_stream.h"
+#include "engine/compression/entropy_index_code.h"
 #include "engine/core/errors.h"
 
 #include <algorithm>
@@ -129,6 +130,11 @@ void readBitmap(ByteView bytes, std::size_t n, std::span<std::uint32_t> indices)
         failIndices();
 }
 
+IndexCoding entropyCoding(std::span<const std::uint32_t> indices) {
+    const EntropyIndexCoding coding = planEntropyIndices(indices);
+    return {IndexCode::Entropy, false, coding.bytes, coding.form};
+}
+
 } // namespace
 
 IndexCoding planIndexCode(std::span<const std::uint32_t> indices, std::size_t n,
@@ -139,6 +145,8 @@ IndexCoding planIndexCode(std::span<const std::uint32_t> indices, std::size_t n,
         return raw;
     if (asked == IndexCode::Bitmap)
         return bitmap;
+    if (asked == IndexCode::Entropy)
+        return entropyCoding(indices);
     const GapSizes sizes = gapSizes(indices);
     const IndexCoding gap{IndexCode::Gap, false, static_cast<std::size_t>(sizes.varintBytes)};
     const bool delta = sizes.deltaBits < sizes.gammaBits;
@@ -150,7 +158,7 @@ IndexCoding planIndexCode(std::span<const std::uint32_t> indices, std::size_t n,
         return elias;
     // Of equal sizes the one that decodes fastest.
     IndexCoding best = raw;
-    for (const IndexCoding& coding : {bitmap, gap, elias})
+    for (const IndexCoding& coding : {bitmap, gap, elias, entropyCoding(indices)})
         if (coding.bytes < best.bytes)
             best = coding;
     return best;
@@ -172,6 +180,9 @@ void writeIndices(const IndexCoding& coding, std::span<const std::uint32_t> indi
     }
     case IndexCode::Bitmap:
         writeBitmap(indices, out);
+        return;
+    case IndexCode::Entropy:
+        writeEntropyIndices({coding.form, coding.bytes}, indices, out);
         return;
     default:
         if (!indices.empty())
@@ -198,6 +209,9 @@ void readIndices(const IndexCoding& coding, ByteView bytes, std::size_t n, std::
         return;
     case IndexCode::Bitmap:
         readBitmap(bytes, n, indices);
+        return;
+    case IndexCode::Entropy:
+        readEntropyIndices(bytes, n, indices);
         return;
     default:
         throw ProtocolError("unknown index code; use the same version everywhere");

@@ -3,19 +3,26 @@
 // Codes for n signed levels in [−s, s], s ≤ 32767:
 //   fixed    level + s in b = ⌈log2(2s + 1)⌉ bits                       ⌈n·b/8⌉ bytes
 //   elias    gamma(|level| + 1), then a sign bit (1 = negative) unless the level is 0
+//   entropy  rANS by the levels' own counts: entropy_level_code.h
 #pragma once
 
 #include "engine/compression/compressed_gradient.h"
+#include "engine/compression/entropy_level_code.h"
 
+#include <array>
 #include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <span>
+#include <string_view>
+#include <utility>
 
 namespace gradlab::engine {
 
 inline constexpr std::uint32_t kMostLevels = 32767;
+inline constexpr std::array<std::pair<std::string_view, LevelCode>, 3> kLevelCodes = {
+    {{"fixed", LevelCode::Fixed}, {"elias", LevelCode::Elias}, {"entropy", LevelCode::Entropy}}};
 
 struct LevelCoding {
     LevelCode code = LevelCode::Fixed;
@@ -26,18 +33,32 @@ struct LevelCoding {
     return static_cast<unsigned>(std::bit_width(2U * levels));
 }
 
-/// Exact size of the asked code, or the smaller of both. `histogram[l + s]` counts level l.
-[[nodiscard]] LevelCoding planLevelCode(std::span<const std::uint32_t> histogram,
-                                        std::optional<LevelCode> asked);
+class LevelEncoder {
+public:
+    /// Exact size of the asked code, or the smallest of all, for `values`, of which
+    /// `histogram[l + s]` have level l.
+    LevelCoding plan(std::span<const std::uint32_t> histogram, std::span<const std::int16_t> values,
+                     std::optional<LevelCode> asked);
+    /// Writes what the last plan() was for; `out` has exactly coding.bytes bytes.
+    void write(const LevelCoding& coding, std::uint32_t levels,
+               std::span<const std::int16_t> values, std::span<std::byte> out) const;
 
-/// `out` has exactly coding.bytes bytes.
-void writeLevels(const LevelCoding& coding, std::uint32_t levels,
-                 std::span<const std::int16_t> values, std::span<std::byte> out);
+private:
+    EntropyLevelEncoder entropy_;
+};
 
-/// Reads values.size() levels from exactly `bytes`. @throws ProtocolError for a level outside
-/// [−s, s] or a wrong length.
-void readLevels(LevelCode code, std::uint32_t levels, ByteView bytes,
-                std::span<std::int16_t> values);
+class LevelDecoder {
+public:
+    /// Reads values.size() levels from exactly `bytes`. @throws ProtocolError for a level outside
+    /// [−s, s] or a wrong length.
+    void read(LevelCode code, std::uint32_t levels, ByteView bytes, std::span<std::int16_t> values);
+
+private:
+    EntropyLevelDecoder entropy_;
+};
+
+/// Bits of the counted symbols at the entropy of their counts.
+[[nodiscard]] double entropyBits(std::span<const std::uint32_t> histogram);
 
 /// values[i] = levels_i · norm / s; the sender's and every receiver's one way to do it.
 template <class T>

@@ -3,7 +3,6 @@
 #include "engine/compression/qsgd_compressor.h"
 
 #include "engine/compression/compression_parameters.h"
-#include "engine/compression/level_code.h"
 #include "engine/compression/qsgd_parameters.h"
 #include "engine/compression/unit_encoder.h"
 #include "engine/compression/value_code.h"
@@ -35,15 +34,6 @@ void roundToLevels(std::span<const T> values, std::span<const float> uniforms, T
         const T q = std::min(whole + up, levels);
         out[i] = static_cast<std::int16_t>(static_cast<std::int32_t>(std::copysign(q, values[i])));
     }
-}
-
-/// Bits of n symbols at the entropy of their counts.
-double entropyBits(std::span<const std::uint32_t> histogram, double total) {
-    double bits = 0.0;
-    for (const std::uint32_t count : histogram)
-        if (count > 0)
-            bits += static_cast<double>(count) * std::log2(total / static_cast<double>(count));
-    return bits;
 }
 
 } // namespace
@@ -205,7 +195,7 @@ void QsgdCompressor<T>::writeDense(const UnitContext& context, UnitWriter& write
 template <class T>
 void QsgdCompressor<T>::write(const UnitContext& context, UnitWriter& writer,
                               CompressionStats& stats) {
-    const LevelCoding coding = planLevelCode(histogram_, code_);
+    const LevelCoding coding = levelEncoder_.plan(histogram_, levels_, code_);
     const std::size_t normBytes = norms_.size() * valueBytes(normType_);
     if (normBytes + coding.bytes >= size_ * valueBytes(normType_)) {
         writeDense(context, writer);
@@ -224,7 +214,7 @@ void QsgdCompressor<T>::write(const UnitContext& context, UnitWriter& writer,
     descriptor.payloadBytes = normBytes + coding.bytes;
     const std::span<std::byte> out = writer.next(descriptor);
     writeValues(std::span<const T>(norms_), normType_, out.first(normBytes));
-    writeLevels(coding, levelCount_, levels_, out.subspan(normBytes));
+    levelEncoder_.write(coding, levelCount_, levels_, out.subspan(normBytes));
 }
 
 template <class T>
@@ -241,7 +231,7 @@ void QsgdCompressor<T>::compress(TileSource<T>& source, const UnitContext& conte
     stats.selected += size_;
     stats.squaredNorm += source.squaredNorm();
     stats.paperBytes += n * paperBits / 8.0;
-    stats.boundBytes += entropyBits(histogram_, n) / 8.0;
+    stats.boundBytes += entropyBits(histogram_) / 8.0;
 }
 
 template class QsgdCompressor<float>;

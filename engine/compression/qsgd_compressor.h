@@ -10,6 +10,7 @@
 #pragma once
 
 #include "engine/compression/compressor.h"
+#include "engine/compression/level_code.h"
 
 #include <optional>
 #include <vector>
@@ -47,6 +48,7 @@ private:
     std::size_t bucket_; ///< 0 = whole unit
     ValueType normType_;
     std::optional<LevelCode> code_;
+    LevelEncoder levelEncoder_;
     std::size_t size_ = 0;       ///< n of the unit at hand
     std::size_t bucketSize_ = 0; ///< of the unit at hand
     std::vector<double> sums_;   ///< a bucket: largest magnitude, or sum of squares

@@ -3,7 +3,6 @@
 #include "engine/compression/unit_decoder.h"
 
 #include "engine/compression/index_code.h"
-#include "engine/compression/level_code.h"
 #include "engine/compression/tile_kernels.h"
 #include "engine/compression/value_code.h"
 #include "engine/core/check.h"
@@ -96,7 +95,8 @@ void UnitDecoder<T>::readQuantised(const UnitView& view) {
     if (valueBytes(descriptor.values) < 4 || normsEnd > view.payload.size())
         fail(descriptor, "payload does not hold its norms");
     levels_.resize(n);
-    readLevels(static_cast<LevelCode>(descriptor.code), s, view.payload.subspan(normsEnd), levels_);
+    levelDecoder_.read(static_cast<LevelCode>(descriptor.code), s, view.payload.subspan(normsEnd),
+                       levels_);
     values_.resize(n);
     for (std::size_t b = 0; b < buckets; ++b) {
         T norm{};

@@ -7,6 +7,7 @@
 #pragma once
 
 #include "engine/compression/compressed_gradient.h"
+#include "engine/compression/level_code.h"
 #include "engine/compression/message_plan.h"
 #include "engine/compression/random_selection.h"
 
@@ -46,6 +47,7 @@ private:
     std::vector<std::uint32_t> indices_;
     std::vector<T> values_;
     std::vector<std::int16_t> levels_;
+    LevelDecoder levelDecoder_;
     RandomSelection selection_;
 };
 

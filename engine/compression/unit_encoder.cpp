@@ -3,6 +3,7 @@
 #include "engine/compression/unit_encoder.h"
 
 #include "engine/compression/index_code.h"
+#include "engine/compression/level_code.h"
 #include "engine/compression/value_code.h"
 #include "engine/core/check.h"
 #include "engine/core/errors.h"
@@ -39,32 +40,31 @@ UnitDescriptor encodeFallback(const CompressionUnit& unit, std::span<const std::
     return descriptor;
 }
 
+/// The code of that name, empty for "auto".
+template <class Code, std::size_t Count>
+std::optional<Code> codeOf(const char* field, const std::string& what,
+                           const std::array<std::pair<std::string_view, Code>, Count>& codes,
+                           std::string_view name) {
+    if (name == "auto")
+        return std::nullopt;
+    std::string known;
+    for (const auto& [codeName, code] : codes) {
+        if (codeName == name)
+            return code;
+        known += std::string(codeName) + ", ";
+    }
+    throw ExperimentError(field, "unknown " + what + " '" + std::string(name) + "'; use " + known +
+                                     "or auto");
+}
+
 } // namespace
 
 std::optional<IndexCode> indexCodeOf(std::string_view name) {
-    if (name == "auto")
-        return std::nullopt;
-    if (name == "raw32")
-        return IndexCode::Raw32;
-    if (name == "gap")
-        return IndexCode::Gap;
-    if (name == "elias")
-        return IndexCode::Elias;
-    if (name == "bitmap")
-        return IndexCode::Bitmap;
-    throw ExperimentError("compression.indices", "unknown index code '" + std::string(name) +
-                                                     "'; use raw32, gap, elias, bitmap or auto");
+    return codeOf("compression.indices", "index code", kIndexCodes, name);
 }
 
 std::optional<LevelCode> levelCodeOf(std::string_view name) {
-    if (name == "auto")
-        return std::nullopt;
-    if (name == "fixed")
-        return LevelCode::Fixed;
-    if (name == "elias")
-        return LevelCode::Elias;
-    throw ExperimentError("compression.level_code", "unknown level code '" + std::string(name) +
-                                                        "'; use fixed, elias or auto");
+    return codeOf("compression.level_code", "level code", kLevelCodes, name);
 }
 
 template <class T>

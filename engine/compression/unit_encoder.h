@@ -18,7 +18,7 @@ namespace gradlab::engine {
 
 /// "gap" → Gap, "auto" → empty: the smallest. @throws ExperimentError for any other name.
 [[nodiscard]] std::optional<IndexCode> indexCodeOf(std::string_view name);
-/// "fixed" → Fixed, "auto" → empty: the smaller. @throws ExperimentError for any other name.
+/// "fixed" → Fixed, "auto" → empty: the smallest. @throws ExperimentError for any other name.
 [[nodiscard]] std::optional<LevelCode> levelCodeOf(std::string_view name);
 
 /// Writes a selection: indices ascending and distinct, one value each. `code` empty: the smallest.

@@ -3,6 +3,8 @@
 // The fields of compression that every method shares, and of the cluster. What a method or memory
 // declares itself comes from the registry, placed where the contract's table has it.
 #include "engine/compression/compressor_registry.h"
+#include "engine/compression/index_code.h"
+#include "engine/compression/level_code.h"
 #include "engine/training/experiment_fields.h"
 
 #include <algorithm>
@@ -32,6 +34,15 @@ std::vector<std::string> memoryNames() {
     std::vector<std::string> names{"auto"};
     for (const MemoryInfo& memory : compressionMemories())
         names.push_back(memory.name);
+    return names;
+}
+
+/// "auto" and the codes of index_code.h or level_code.h.
+template <class Codes>
+std::vector<std::string> codeNames(const Codes& codes) {
+    std::vector<std::string> names{"auto"};
+    for (const auto& [name, code] : codes)
+        names.emplace_back(name);
     return names;
 }
 
@@ -85,20 +96,22 @@ void addCodingFields(std::vector<BoundField>& fields) {
     fields.push_back({{.path = "compression.indices",
                        .option = "--indices",
                        .type = FieldType::Choice,
-                       .choices = {"auto", "raw32", "gap", "elias", "bitmap"},
+                       .choices = codeNames(kIndexCodes),
                        .label = "Index code",
-                       .help = "How the places of the values sent are written. auto: the smallest; "
-                               "random-k sends the seed that draws them.",
+                       .help = "How the places of the values sent are written; entropy: near the "
+                               "fewest bits that can tell them. auto: the smallest; random-k sends "
+                               "the seed that draws them.",
                        .usedWhen = {{"compression.method", sparseMethodNames()}},
                        .advanced = true},
                       [](Experiment& e) -> FieldReference { return &e.compression.indices; }});
     fields.push_back({{.path = "compression.level_code",
                        .option = "--level-code",
                        .type = FieldType::Choice,
-                       .choices = {"auto", "fixed", "elias"},
+                       .choices = codeNames(kLevelCodes),
                        .label = "Level code",
                        .help = "How quantised levels are written: all in the same number of bits, "
-                               "or small levels in fewer. auto: the smaller.",
+                               "small levels in fewer, or each by how often it occurs (entropy). "
+                               "auto: the smallest.",
                        .usedWhen = {{"compression.method", {"qsgd"}}},
                        .advanced = true},
                       [](Experiment& e) -> FieldReference { return &e.compression.levelCode; }});

@@ -6,6 +6,8 @@
 
 #include "engine/compression/compressor_registry.h"
 #include "engine/compression/gradient_compressor.h"
+#include "engine/compression/index_code.h"
+#include "engine/compression/level_code.h"
 #include "engine/compression/unit_decoder.h"
 #include "engine/core/random.h"
 
@@ -184,15 +186,14 @@ void eachPair(const Visit& visit) {
 
 /// The codes that a method's messages may use: (indices, level code).
 inline std::vector<std::pair<std::string, std::string>> codesOf(const engine::MethodInfo& method) {
+    std::vector<std::pair<std::string, std::string>> codes = {{"auto", "auto"}};
     if (method.sparse)
-        return {{"auto", "auto"},
-                {"raw32", "auto"},
-                {"gap", "auto"},
-                {"elias", "auto"},
-                {"bitmap", "auto"}};
-    if (method.name == "none")
-        return {{"auto", "auto"}};
-    return {{"auto", "auto"}, {"auto", "fixed"}, {"auto", "elias"}};
+        for (const auto& [name, code] : engine::kIndexCodes)
+            codes.emplace_back(name, "auto");
+    else if (method.name != "none")
+        for (const auto& [name, code] : engine::kLevelCodes)
+            codes.emplace_back("auto", name);
+    return codes;
 }
 
 inline const std::vector<std::string>& valueNames() {

@@ -4,6 +4,7 @@
 // that are cut, lengthened or flipped are refused or decode in bounds.
 #include "engine/compression/bit_stream.h"
 #include "engine/compression/index_code.h"
+#include "engine/compression/selection_sender.h"
 #include "engine/core/errors.h"
 #include "engine/core/random.h"
 
@@ -15,9 +16,6 @@
 using namespace gradlab::engine;
 
 namespace {
-
-constexpr std::array kCodes = {IndexCode::Raw32, IndexCode::Gap, IndexCode::Elias,
-                               IndexCode::Bitmap};
 
 /// Index sets of one size: first, last, both ends, all, every third, random ones.
 std::vector<std::vector<std::uint32_t>> setsOf(std::uint32_t n) {
@@ -88,7 +86,7 @@ private slots:
     void everySizeRoundTrips() {
         for (std::uint32_t n = 1; n <= 4097; ++n)
             for (const auto& set : setsOf(n))
-                for (const IndexCode code : kCodes) {
+                for (const auto& [name, code] : kIndexCodes) {
                     const IndexCoding coding = planIndexCode(set, n, code);
                     std::vector<std::uint32_t> back;
                     readIndices(coding, encoded(coding, set), n, set.size(), back);
@@ -104,7 +102,9 @@ private slots:
         const std::uint32_t n = 1U << 31U;
         const std::vector<std::uint32_t> set = {0,     127,       128,      129,        65535,
                                                 65536, 16777217U, 1U << 30, n - 70000U, n - 1U};
-        for (const IndexCode code : {IndexCode::Raw32, IndexCode::Gap, IndexCode::Elias}) {
+        for (const auto& [name, code] : kIndexCodes) {
+            if (code == IndexCode::Bitmap)
+                continue; // 256 MiB
             const IndexCoding coding = planIndexCode(set, n, code);
             std::vector<std::uint32_t> back;
             readIndices(coding, encoded(coding, set), n, set.size(), back);
@@ -121,10 +121,57 @@ private slots:
                 QCOMPARE(elias.bytes, eliasBytes(set, elias.delta));
                 QCOMPARE(elias.bytes, std::min(eliasBytes(set, false), eliasBytes(set, true)));
                 std::size_t smallest = elias.bytes;
-                for (const IndexCode code : kCodes)
+                for (const auto& [name, code] : kIndexCodes)
                     smallest = std::min(smallest, planIndexCode(set, n, code).bytes);
                 QCOMPARE(planIndexCode(set, n, std::nullopt).bytes, smallest);
             }
+    }
+
+    void entropyIsNearItsBound_data() {
+        QTest::addColumn<double>("ratio");
+        QTest::addColumn<bool>("clustered");
+        for (const double ratio : {0.5, 0.1, 0.03, 0.01, 0.003, 0.001, 0.0001}) {
+            QTest::addRow("%g anywhere", ratio) << ratio << false;
+            QTest::addRow("%g clustered", ratio) << ratio << true;
+        }
+    }
+    void entropyIsNearItsBound() {
+        QFETCH(double, ratio);
+        QFETCH(bool, clustered);
+        constexpr std::uint32_t kElements = 1000000;
+        RandomStream random(7, RandomPurpose::Test, 0, 0, 0);
+        std::vector<std::uint32_t> set;
+        for (std::uint32_t i = 0; i < kElements; ++i) {
+            // Rows of 100, of which every third has thrice as many.
+            const double share = !clustered ? ratio : i / 100 % 3 == 0 ? 3.0 * ratio : 0.0;
+            if (double{random.uniform()} < share)
+                set.push_back(i);
+        }
+        const double bound = log2Choose(kElements, set.size()) / 8.0;
+        const double bytes =
+            static_cast<double>(planIndexCode(set, kElements, IndexCode::Entropy).bytes);
+        QVERIFY2(bytes <= 1.05 * bound + 2.0,
+                 qPrintable(QString("%1 of %2").arg(bytes).arg(bound)));
+    }
+
+    void riceStaysBelowItsLimitWhereverIndicesAre() {
+        // All at the front, and one at the end: gaps could not be less alike.
+        std::vector<std::uint32_t> set;
+        for (std::uint32_t i = 0; i < 999; ++i)
+            set.push_back(i);
+        set.push_back(999999);
+        const double bound = log2Choose(1000000, set.size()) / 8.0;
+        QVERIFY(static_cast<double>(planIndexCode(set, 1000000, IndexCode::Entropy).bytes) <=
+                0.1 * bound);
+    }
+
+    void unknownFormsAreRefused() {
+        for (int form = 33; form < 256; ++form) {
+            std::vector<std::byte> bytes(40, std::byte{0xFF});
+            bytes[0] = static_cast<std::byte>(form);
+            const IndexCoding coding{IndexCode::Entropy, false, bytes.size()};
+            QVERIFY(!decodesInBounds(coding, bytes, 20, 3));
+        }
     }
 
     void oneByteCoversGapsUpTo128() {
@@ -137,7 +184,7 @@ private slots:
     void cutAndLengthenedBytesAreRefused() {
         for (const std::uint32_t n : {1U, 9U, 40U, 300U})
             for (const auto& set : setsOf(n))
-                for (const IndexCode code : kCodes) {
+                for (const auto& [name, code] : kIndexCodes) {
                     const IndexCoding coding = planIndexCode(set, n, code);
                     std::vector<std::byte> bytes = encoded(coding, set);
                     for (std::size_t size = 0; size < bytes.size(); ++size)
@@ -153,7 +200,7 @@ private slots:
         std::size_t decoded = 0;
         for (const std::uint32_t n : {9U, 130U, 300U})
             for (const auto& set : setsOf(n))
-                for (const IndexCode code : kCodes) {
+                for (const auto& [name, code] : kIndexCodes) {
                     const IndexCoding coding = planIndexCode(set, n, code);
                     const std::vector<std::byte> good = encoded(coding, set);
                     for (std::size_t bit = 0; bit < good.size() * 8; ++bit) {
@@ -168,7 +215,7 @@ private slots:
 
     void wrongCountsAreRefused() {
         const std::vector<std::uint32_t> set = {3, 5, 8};
-        for (const IndexCode code : kCodes) {
+        for (const auto& [name, code] : kIndexCodes) {
             const IndexCoding coding = planIndexCode(set, 20, code);
             const auto bytes = encoded(coding, set);
             QVERIFY(!decodesInBounds(coding, bytes, 20, 2));
@@ -204,6 +251,23 @@ private slots:
             QCOMPARE(reader.readDelta(), number);
         }
         reader.requireEnd();
+    }
+
+    void longRunsOfZerosRoundTrip() {
+        std::vector<std::byte> bytes(100);
+        BitWriter writer(bytes);
+        const std::vector<std::uint32_t> zeros = {0, 1, 31, 32, 33, 63, 64, 65, 200};
+        for (const std::uint32_t count : zeros)
+            writer.writeRice(count, 5, 3);
+        bytes.resize(static_cast<std::size_t>(writer.finish() - bytes.data()));
+        BitReader reader(bytes);
+        for (const std::uint32_t count : zeros) {
+            QCOMPARE(reader.readZeros(), std::uint64_t{count});
+            QCOMPARE(reader.read(3), 5U);
+        }
+        reader.requireEnd();
+        BitReader endless(ByteView(bytes).subspan(bytes.size() - 24, 20)); // all zeros
+        QVERIFY_THROWS_EXCEPTION(ProtocolError, (void)endless.readZeros());
     }
 };
 

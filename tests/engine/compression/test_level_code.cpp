@@ -1,13 +1,17 @@
 // SPDX-FileCopyrightText: Gradient Lab contributors
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Level codes: round trip over every size, exact sizes, the smaller is chosen, hostile bytes.
+// Level codes: round trip over every size, exact sizes, the smallest is chosen, entropy near its
+// bound, hostile bytes.
+#include "engine/compression/bit_stream.h"
 #include "engine/compression/level_code.h"
 #include "engine/core/errors.h"
 #include "engine/core/random.h"
 
 #include <QTest>
 
+#include <algorithm>
 #include <cmath>
+#include <limits>
 
 using namespace gradlab::engine;
 
@@ -32,17 +36,31 @@ std::vector<std::uint32_t> histogramOf(const std::vector<std::int16_t>& levels, 
     return histogram;
 }
 
-std::vector<std::byte> encoded(const LevelCoding& coding, std::uint32_t s,
-                               const std::vector<std::int16_t>& levels) {
+LevelCoding planned(const std::vector<std::int16_t>& levels, std::uint32_t s,
+                    std::optional<LevelCode> code) {
+    return LevelEncoder().plan(histogramOf(levels, s), levels, code);
+}
+
+std::vector<std::byte> encoded(const std::vector<std::int16_t>& levels, std::uint32_t s,
+                               LevelCode code) {
+    static LevelEncoder encoder; // its memory is used again and again, as in a run
+    const LevelCoding coding = encoder.plan(histogramOf(levels, s), levels, code);
     std::vector<std::byte> bytes(coding.bytes);
-    writeLevels(coding, s, levels, bytes);
+    encoder.write(coding, s, levels, bytes);
     return bytes;
 }
 
-bool decodesInBounds(LevelCode code, std::uint32_t s, ByteView bytes, std::size_t n) {
+std::vector<std::int16_t> decoded(LevelCode code, std::uint32_t s, ByteView bytes, std::size_t n) {
+    static LevelDecoder decoder;
     std::vector<std::int16_t> levels(n);
+    decoder.read(code, s, bytes, levels);
+    return levels;
+}
+
+bool decodesInBounds(LevelCode code, std::uint32_t s, ByteView bytes, std::size_t n) {
+    std::vector<std::int16_t> levels;
     try {
-        readLevels(code, s, bytes, levels);
+        levels = decoded(code, s, bytes, n);
     } catch (const ProtocolError&) {
         return false;
     }
@@ -62,6 +80,66 @@ std::size_t eliasBytes(const std::vector<std::int16_t>& levels) {
     return (bits + 7) / 8;
 }
 
+/// Contents that stress a code: what occurs how often.
+std::vector<std::int16_t> shaped(const QString& shape, std::size_t n, std::uint32_t s) {
+    RandomStream random(s, RandomPurpose::Test, 3, 0, static_cast<std::uint32_t>(n));
+    std::vector<std::int16_t> levels(n);
+    const auto most = static_cast<int>(s);
+    for (std::int16_t& level : levels) {
+        int value = 0;
+        const auto sign = random.below(2) == 0 ? 1 : -1;
+        if (shape == "uniform")
+            value = sign * static_cast<int>(random.below(s + 1U));
+        else if (shape == "one")
+            value = most;
+        else if (shape == "two")
+            value = sign * most;
+        else if (shape == "few") // zero, the ends and halfway: what half-integers become
+            value = sign * (static_cast<int>(random.below(3)) * most / 2);
+        else if (shape == "bell")
+            value = static_cast<int>(std::lround(random.normal() * s / 8.0));
+        else if (shape == "heavy")
+            value = static_cast<int>(std::lround(std::pow(random.normal(), 3.0) * s / 30.0));
+        else if (shape == "rare") // 99.9 % zeros
+            value = random.below(1000) == 0
+                        ? sign * static_cast<int>(1U + random.below(std::min(s, 8U)))
+                        : 0;
+        else if (shape == "rarest")
+            value = random.below(20000) == 0 ? sign : 0;
+        else if (shape == "rareOther") // 99.9 % of the last level
+            value = random.below(1000) == 0 ? -most : most;
+        else if (shape == "clustered") // all but zeros in one place
+            value = &level - levels.data() < static_cast<std::ptrdiff_t>(n / 50) ? sign : 0;
+        level = static_cast<std::int16_t>(std::clamp(value, -most, most));
+    }
+    return levels;
+}
+
+void addShapes() {
+    QTest::addColumn<quint32>("levels");
+    QTest::addColumn<QString>("shape");
+    for (const quint32 s : {1U, 4U, 16U, 64U, 127U, 128U, 1000U, 32767U})
+        for (const char* shape : {"uniform", "one", "two", "few", "bell", "heavy", "rare", "rarest",
+                                  "rareOther", "clustered"})
+            QTest::addRow("s%u %s", s, shape) << s << QString(shape);
+}
+
+/// Cut, lengthened: refused. Each bit flipped: refused or in range.
+void changeEveryBit(LevelCode code, std::uint32_t s, const std::vector<std::int16_t>& levels) {
+    const auto good = encoded(levels, s, code);
+    QVERIFY(decodesInBounds(code, s, good, levels.size()));
+    for (std::size_t size = 0; size < good.size(); ++size)
+        QVERIFY(!decodesInBounds(code, s, ByteView(good).first(size), levels.size()));
+    auto longer = good;
+    longer.push_back(std::byte{0});
+    QVERIFY(!decodesInBounds(code, s, longer, levels.size()));
+    for (std::size_t bit = 0; bit < good.size() * 8; ++bit) {
+        auto bytes = good;
+        bytes[bit / 8] ^= std::byte{1} << (bit % 8);
+        (void)decodesInBounds(code, s, bytes, levels.size());
+    }
+}
+
 } // namespace
 
 class TestLevelCode : public QObject {
@@ -72,13 +150,62 @@ private slots:
         for (std::size_t n = 1; n <= 4097; ++n) {
             const std::uint32_t s = std::array{1U, 4U, 16U, 64U, 127U, 128U, 32767U}[n % 7];
             const auto levels = randomLevels(n, s, s);
-            for (const LevelCode code : {LevelCode::Fixed, LevelCode::Elias}) {
-                const LevelCoding coding = planLevelCode(histogramOf(levels, s), code);
-                std::vector<std::int16_t> back(n);
-                readLevels(code, s, encoded(coding, s, levels), back);
-                if (back != levels)
+            for (const auto& [name, code] : kLevelCodes)
+                if (decoded(code, s, encoded(levels, s, code), n) != levels)
                     QFAIL(qPrintable(QString("n %1, s %2").arg(n).arg(s)));
-            }
+        }
+    }
+
+    void everyWidthRoundTrips() {
+        for (unsigned width = 2; width <= 16; ++width)
+            for (const std::uint32_t s : {(1U << (width - 1U)) - 1U, 1U << (width - 2U)})
+                for (const std::size_t n : {1UL, 8UL, 9UL, 15UL, 16UL, 17UL, 40UL, 41UL, 1001UL}) {
+                    const auto levels = randomLevels(n, s, s);
+                    QCOMPARE(decoded(LevelCode::Fixed, s, encoded(levels, s, LevelCode::Fixed), n),
+                             levels);
+                }
+    }
+
+    void shapesRoundTrip_data() { addShapes(); }
+    void shapesRoundTrip() {
+        QFETCH(quint32, levels);
+        QFETCH(QString, shape);
+        for (const std::size_t n : {0UL, 1UL, 2UL, 31UL, 32UL, 33UL, 1000UL, 20000UL}) {
+            const auto drawn = shaped(shape, n, levels);
+            for (const auto& [name, code] : kLevelCodes)
+                QCOMPARE(decoded(code, levels, encoded(drawn, levels, code), n), drawn);
+        }
+    }
+
+    void entropyIsNearItsBound_data() { addShapes(); }
+    void entropyIsNearItsBound() {
+        QFETCH(quint32, levels);
+        QFETCH(QString, shape);
+        const auto drawn = shaped(shape, 200000, levels);
+        const auto bytes = static_cast<double>(planned(drawn, levels, LevelCode::Entropy).bytes);
+        constexpr double kHead = 16.0; // byte 0, a small table, a state
+        QVERIFY2(bytes <= 1.05 * entropyBits(histogramOf(drawn, levels)) / 8.0 + kHead,
+                 qPrintable(QString("%1 bytes for %2")
+                                .arg(bytes)
+                                .arg(entropyBits(histogramOf(drawn, levels)) / 8.0)));
+    }
+
+    void entropyIsWhatTheDefinitionSays() {
+        QCOMPARE(entropyBits(std::vector<std::uint32_t>{0, 7, 0}), 0.0);
+        QCOMPARE(entropyBits(std::vector<std::uint32_t>{4, 0, 4}), 8.0);
+        QCOMPARE(entropyBits(std::vector<std::uint32_t>{2, 4, 2}), 12.0);
+    }
+
+    void theSmallestIsChosen_data() { addShapes(); }
+    void theSmallestIsChosen() {
+        QFETCH(quint32, levels);
+        QFETCH(QString, shape);
+        for (const std::size_t n : {1UL, 2UL, 7UL, 20UL, 64UL, 300UL, 20000UL}) {
+            const auto drawn = shaped(shape, n, levels);
+            std::size_t smallest = std::numeric_limits<std::size_t>::max();
+            for (const auto& [name, code] : kLevelCodes)
+                smallest = std::min(smallest, planned(drawn, levels, code).bytes);
+            QCOMPARE(planned(drawn, levels, std::nullopt).bytes, smallest);
         }
     }
 
@@ -99,34 +226,57 @@ private slots:
         QFETCH(int, bits);
         for (const std::size_t n : {1UL, 2UL, 7UL, 8UL, 9UL, 63UL, 64UL, 65UL, 1000UL}) {
             const auto drawn = randomLevels(n, levels, 3);
-            const auto histogram = histogramOf(drawn, levels);
             const std::size_t fixed = (n * static_cast<std::size_t>(bits) + 7) / 8;
-            QCOMPARE(planLevelCode(histogram, LevelCode::Fixed).bytes, fixed);
-            QCOMPARE(planLevelCode(histogram, LevelCode::Elias).bytes, eliasBytes(drawn));
-            QCOMPARE(planLevelCode(histogram, std::nullopt).bytes,
-                     std::min(fixed, eliasBytes(drawn)));
+            QCOMPARE(planned(drawn, levels, LevelCode::Fixed).bytes, fixed);
+            QCOMPARE(planned(drawn, levels, LevelCode::Elias).bytes, eliasBytes(drawn));
         }
     }
 
     void hostileBytesAreRefusedOrStayInRange() {
         for (const std::uint32_t s : {1U, 4U, 64U, 300U})
-            for (const std::size_t n : {1UL, 9UL, 40UL}) {
-                const auto levels = randomLevels(n, s, s);
-                for (const LevelCode code : {LevelCode::Fixed, LevelCode::Elias}) {
-                    const LevelCoding coding = planLevelCode(histogramOf(levels, s), code);
-                    const auto good = encoded(coding, s, levels);
-                    for (std::size_t size = 0; size < good.size(); ++size)
-                        QVERIFY(!decodesInBounds(code, s, ByteView(good).first(size), n));
-                    auto longer = good;
-                    longer.push_back(std::byte{0});
-                    QVERIFY(!decodesInBounds(code, s, longer, n));
-                    for (std::size_t bit = 0; bit < good.size() * 8; ++bit) {
-                        auto bytes = good;
-                        bytes[bit / 8] ^= std::byte{1} << (bit % 8);
-                        (void)decodesInBounds(code, s, bytes, n);
-                    }
+            for (const char* shape : {"uniform", "rare", "one", "bell"})
+                for (const std::size_t n : {1UL, 9UL, 40UL, 400UL}) {
+                    const auto levels = shaped(shape, n, s);
+                    for (const auto& [name, code] : kLevelCodes)
+                        changeEveryBit(code, s, levels);
                 }
-            }
+    }
+
+    void mostBitsOfAWideMessageMatter() {
+        const auto levels = shaped("bell", 3000, 64); // eight states
+        changeEveryBit(LevelCode::Entropy, 64, levels);
+        const auto good = encoded(levels, 64, LevelCode::Entropy);
+        QCOMPARE(good[0], std::byte{1});
+        std::size_t refused = 0;
+        for (std::size_t bit = 0; bit < good.size() * 8; ++bit) {
+            auto bytes = good;
+            bytes[bit / 8] ^= std::byte{1} << (bit % 8);
+            refused += decodesInBounds(LevelCode::Entropy, 64, bytes, levels.size()) ? 0U : 1U;
+        }
+        QVERIFY(refused > good.size() * 7);
+    }
+
+    void lyingHeadsAreRefused() {
+        // sparse: the common level 1 of s = 1, then k and index bytes beyond what there is
+        const auto refused = [](std::uint32_t common, std::uint32_t others, std::uint32_t bytes) {
+            std::vector<std::byte> payload(25);
+            payload[0] = std::byte{4};
+            BitWriter writer(std::span<std::byte>(payload).subspan(1));
+            writer.writeGamma(common + 1U);
+            writer.writeGamma(others + 1U);
+            writer.writeGamma(bytes + 1U);
+            payload.resize(static_cast<std::size_t>(writer.finish() - payload.data()));
+            return !decodesInBounds(LevelCode::Entropy, 1, payload, 100);
+        };
+        QVERIFY(!refused(2, 0, 0));
+        QVERIFY(refused(3, 0, 0));
+        QVERIFY(refused(2, 1, 0));
+        QVERIFY(refused(2, 101, 0));
+        QVERIFY(refused(2, 0xFFFFFFFEU, 0));
+        QVERIFY(refused(2, 0, 1));
+        QVERIFY(refused(2, 0, 0xFFFFFFFEU));
+        QVERIFY(
+            !decodesInBounds(LevelCode::Entropy, 1, std::vector<std::byte>(1, std::byte{8}), 4));
     }
 
     void levelCountsOutsideTheirRangeAreRefused() {

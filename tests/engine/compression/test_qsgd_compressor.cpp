@@ -40,8 +40,8 @@ void compareWithOracle(const std::string& key, std::int64_t levels, const std::s
     const double reference = expected.at("norm").template get<double>();
     QVERIFY(std::fabs(static_cast<double>(travelled) - reference) < 1e-6 * reference);
     std::vector<std::int16_t> sent(vector.size());
-    readLevels(static_cast<LevelCode>(view.descriptor.code), static_cast<std::uint32_t>(levels),
-               view.payload.subspan(sizeof(T)), sent);
+    LevelDecoder().read(static_cast<LevelCode>(view.descriptor.code),
+                        static_cast<std::uint32_t>(levels), view.payload.subspan(sizeof(T)), sent);
     QCOMPARE(sent, wanted);
 }
 

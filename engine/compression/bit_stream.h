@@ -72,7 +72,8 @@ public:
     /// Writes the last bits, padded with zeros to a byte; returns where the next byte would go.
     std::byte* finish() noexcept {
         const std::size_t bytes = bytesOfBits(held_);
-        std::memcpy(at_, &pending_, bytes);
+        if (bytes > 0) // a region of none may be nowhere
+            std::memcpy(at_, &pending_, bytes);
         held_ = 0;
         return at_ += bytes;
     }

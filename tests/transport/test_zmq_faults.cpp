@@ -10,6 +10,7 @@
 #include <QStringList>
 #include <QTest>
 
+#include <algorithm>
 #include <cstdio>
 
 using namespace gradlab;
@@ -125,6 +126,15 @@ private:
                 all << QString::fromStdString(event.details);
         return all;
     }
+    /// From the fault on. A busy machine may silence anybody for a moment: that is told too, and as
+    /// nobody is lost by it, it is no problem.
+    [[nodiscard]] bool tellsOfVictim(const char* kind) const {
+        const auto& events = run_.records().events;
+        return std::any_of(events.begin(), events.end(), [&](const engine::EventRecord& event) {
+            return event.event == kind && event.step >= run_.fault().point.step &&
+                   event.details.find(run_.fault().point.name) != std::string::npos;
+        });
+    }
     void events() {
         if (!told("replica_healed").isEmpty())
             problem("replicas differed");
@@ -147,8 +157,8 @@ private:
                 problem("the log does not say who was lost, and why");
         }
         if (stall && !cut && !run_.fault().whileLoading() &&
-            (told("worker_stalled").size() != 1 || told("worker_recovered").size() != 1))
-            problem("stalled and recovered are not told once each");
+            (!tellsOfVictim("worker_stalled") || !tellsOfVictim("worker_recovered")))
+            problem("stalled and recovered are not told");
         if (run_.comesBack() &&
             !told("worker_joined").last().contains(QString("process %1").arg(run_.heirPid())))
             problem("another one came back");

@@ -114,7 +114,7 @@ void EntropyLevelEncoder::splitOff(std::size_t common, std::size_t others,
     places_.resize(others);
     others_.resize(others);
     const EntropyIndexCoding coding = planEntropyIndices(places_);
-    constexpr std::size_t kMostHead = 3 * 8; // three gammas below 2^32
+    constexpr std::size_t kMostHead = 24; // three gammas below 2^32
     head_.resize(1 + kMostHead);
     head_[0] |= std::byte{kSparse};
     BitWriter writer(std::span<std::byte>(head_).subspan(1));

@@ -63,8 +63,8 @@ ByteView RansDecoder::decodeLanes(ByteView bytes, std::span<Out> out) const {
             std::uint16_t word = 0;
             std::memcpy(&word, at, sizeof(word));
             // No branch: whether a word is wanted cannot be predicted.
-            const std::uint32_t low = x < kRansLow ? 1U : 0U;
-            states[lane] = x << 16U * low | (word & (0U - low));
+            const std::size_t low = x < kRansLow ? 1 : 0;
+            states[lane] = x << 16U * low | (word & (0U - static_cast<std::uint32_t>(low)));
             at += 2U * low;
         }
     for (; i < out.size(); ++i) {

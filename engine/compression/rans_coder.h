@@ -65,7 +65,7 @@ private:
     };
     struct Words {
         std::byte* at;
-        void word(std::uint32_t x, std::uint32_t full) noexcept {
+        void word(std::uint32_t x, std::size_t full) noexcept {
             std::memcpy(at - 2, &x, 2);
             at -= 2U * full;
         }
@@ -76,7 +76,7 @@ private:
     };
     struct Counter {
         std::size_t bytes = 0;
-        void word(std::uint32_t, std::uint32_t full) noexcept { bytes += 2U * full; }
+        void word(std::uint32_t, std::size_t full) noexcept { bytes += 2U * full; }
         void state(std::uint32_t x) noexcept { bytes += sizeof(x); }
     };
 
@@ -84,7 +84,7 @@ private:
     /// x/2^46 stays below 1/f and the product below 2^64.
     template <class Sink>
     static std::uint32_t step(const Symbol& symbol, std::uint32_t x, Sink& sink) noexcept {
-        const std::uint32_t full = x >= symbol.limit ? 1U : 0U; // no branch: it is unpredictable
+        const std::size_t full = x >= symbol.limit ? 1 : 0; // no branch: it is unpredictable
         sink.word(x, full);
         x >>= 16U * full;
         const auto quotient = static_cast<std::uint32_t>((x * symbol.reciprocal) >> 46U);

@@ -11,7 +11,7 @@ namespace gradlab::engine {
 namespace {
 
 constexpr unsigned kMantissaBits = 3;
-constexpr std::uint32_t kOne = 1U << kMantissaBits; // the mantissa of a power of two
+constexpr std::uint64_t kOne = 1U << kMantissaBits; // the mantissa of a power of two
 constexpr std::uint32_t kMostExponent = 32;         // a count below 2^32, rounded up
 
 [[noreturn]] void failTable() {
@@ -75,7 +75,7 @@ SymbolTable SymbolTable::read(BitReader& reader, std::uint32_t idCount) {
 }
 
 std::uint64_t SymbolTable::weight(std::size_t symbol) const {
-    return std::uint64_t{kOne + mantissas_[symbol]} << exponents_[symbol];
+    return (kOne + mantissas_[symbol]) << exponents_[symbol];
 }
 
 void SymbolTable::setFrequencies() {

@@ -46,7 +46,7 @@ SharedBytes CoordinatorServer::aggregate(const PartWork& work) {
         toApply_.clear();
     }
     epoch_ = work.epoch;
-    const SharedBytes frame = takeBuffer(work.part);
+    SharedBytes frame = takeBuffer(work.part);
     aggregating(times_, [&] { formMean(work, *frame); });
     toApply_.push_back(work.part);
     return frame;

@@ -27,13 +27,27 @@ constexpr int kFewestSteps = 3; ///< the first one, in which memory is first tou
 constexpr int kMostSteps = 12;
 constexpr std::chrono::seconds kLongEnough{2};
 
+/// A step with what its workers say of it; what is cumulative in a record is the step's own here.
+struct TrainedStep {
+    StepRecord record;
+    std::vector<engine::WorkerRecord> workers;
+};
+
 class StepList final : public engine::RecordSink {
 public:
     void record(const engine::Record& record) override {
-        if (const auto* step = std::get_if<StepRecord>(&record))
-            steps.push_back(*step);
+        if (const auto* step = std::get_if<StepRecord>(&record)) {
+            steps.push_back({*step, {}});
+            steps.back().record.simulatedS -= simulatedS_;
+            simulatedS_ = step->simulatedS;
+        } else if (const auto* worker = std::get_if<engine::WorkerRecord>(&record)) {
+            steps.back().workers.push_back(*worker);
+        }
     }
-    std::vector<StepRecord> steps;
+    std::vector<TrainedStep> steps;
+
+private:
+    double simulatedS_ = 0.0;
 };
 
 engine::LinkModel modelOf(double rate, double serverRate, const PredictionLink& link) {
@@ -54,39 +68,59 @@ engine::LinkModel downlink(const PredictionLink& link) {
 }
 
 /// Steps with workers as threads over the modelled link; the first one is left out.
-std::vector<StepRecord> trainedSteps(Experiment experiment,
-                                     const std::shared_ptr<const engine::Corpus>& corpus,
-                                     const engine::TransportFactories& transports,
-                                     const std::stop_token& stop) {
+std::vector<TrainedStep> trainedSteps(Experiment experiment,
+                                      const std::shared_ptr<const engine::Corpus>& corpus,
+                                      const engine::TransportFactories& transports,
+                                      const std::stop_token& stop) {
     experiment.cluster.transport = "threads";
     experiment.cluster.link.emulate = false;
     experiment.training.evalEvery = std::numeric_limits<std::int32_t>::max();
     experiment.training.steps = 0;
+    engine::TrainerOptions options;
+    options.perWorker = true;
     StepList sink;
     const auto trainer =
-        engine::Trainer::create(engine::resolved(experiment), corpus, transports, sink, {});
+        engine::Trainer::create(engine::resolved(experiment), corpus, transports, sink, options);
     const auto begin = std::chrono::steady_clock::now();
     while (
         sink.steps.size() < kFewestSteps ||
         (sink.steps.size() < kMostSteps && std::chrono::steady_clock::now() - begin < kLongEnough))
         if (!trainer->advance(stop))
             break;
-    // What is cumulative in a record becomes the step's own.
-    for (std::size_t i = sink.steps.size() - 1; i > 0; --i)
-        sink.steps[i].simulatedS -= sink.steps[i - 1].simulatedS;
     if (sink.steps.size() > 1)
         sink.steps.erase(sink.steps.begin());
-    return sink.steps;
+    return std::move(sink.steps);
 }
 
 template <class Value>
-double middle(const std::vector<StepRecord>& steps, Value&& value) {
+double middle(const std::vector<TrainedStep>& steps, Value&& value) {
     std::vector<double> values;
-    for (const StepRecord& step : steps)
+    for (const TrainedStep& step : steps)
         values.push_back(value(step));
     const auto half = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
     std::nth_element(values.begin(), half, values.end());
     return *half;
+}
+
+/// Seconds from the last hand-over to the mean's arrival: with overlap means go down while later
+/// parts still come up.
+double exchangeOf(const TrainedStep& step, const PredictionLink& link, bool ring, bool overlap) {
+    if (ring)
+        return step.record.linkS;
+    double slowest = 0.0;
+    for (const engine::WorkerRecord& worker : step.workers) {
+        std::vector<engine::PartReady> parts;
+        for (const engine::SentPart& part : worker.parts)
+            parts.push_back({part.readyS * link.workersACore, part.bytes});
+        const double end = parts.empty() ? 0.0 : parts.back().seconds;
+        if (!overlap)
+            parts = {{end, static_cast<double>(worker.bytesMessage)}};
+        slowest =
+            std::max(slowest, engine::serverPipelineSeconds(uplink(link), downlink(link), parts,
+                                                            static_cast<double>(worker.bytesDown),
+                                                            step.record.aggregateCpu, end));
+    }
+    return slowest;
 }
 
 } // namespace
@@ -134,24 +168,24 @@ StepPrediction predictStep(const Experiment& experiment, const std::string& meth
     one.cluster.link.bandwidth = ring ? link.rate() : link.rateUp;
     one.cluster.link.serverBandwidth = ring ? link.serverRate() : link.serverRateUp;
     one.cluster.link.latency = link.latencyS;
-    const std::vector<StepRecord> steps = trainedSteps(std::move(one), corpus, transports, stop);
+    const std::vector<TrainedStep> steps = trainedSteps(std::move(one), corpus, transports, stop);
 
     StepPrediction predicted;
     predicted.method = method;
-    predicted.bytesMessage = steps.back().bytesMessage;
-    predicted.bytesUp = steps.back().bytesUp;
-    predicted.bytesDown = steps.back().bytesDown;
-    predicted.compressionS = middle(steps, [](const auto& step) { return step.cpu.compression(); });
-    predicted.serverS = middle(steps, [](const auto& step) { return step.aggregateCpu; });
-    predicted.communicationS =
-        middle(steps, [](const auto& step) { return step.linkS; }) + kControlHops * link.latencyS;
-    // The records know one rate for both ways.
-    if (!ring)
-        predicted.communicationS +=
-            engine::serverDownlinkSeconds(downlink(link), predicted.bytesDown) -
-            engine::serverDownlinkSeconds(uplink(link), predicted.bytesDown);
-    const double busy = middle(
-        steps, [](const auto& step) { return step.simulatedS - step.linkS - step.aggregateCpu; });
+    predicted.bytesMessage = steps.back().record.bytesMessage;
+    predicted.bytesUp = steps.back().record.bytesUp;
+    predicted.bytesDown = steps.back().record.bytesDown;
+    predicted.compressionS =
+        middle(steps, [](const auto& step) { return step.record.cpu.compression(); });
+    const double exchange = middle(steps, [&](const auto& step) {
+        return exchangeOf(step, link, ring, experiment.cluster.overlap);
+    });
+    predicted.serverS = std::min(
+        exchange, middle(steps, [](const auto& step) { return step.record.aggregateCpu; }));
+    predicted.communicationS = exchange - predicted.serverS + kControlHops * link.latencyS;
+    const double busy = middle(steps, [](const auto& step) {
+        return step.record.simulatedS - step.record.linkS - step.record.aggregateCpu;
+    });
     predicted.computeS = busy - predicted.compressionS;
     predicted.turnS = (link.workersACore - 1.0) * busy;
     predicted.stepS = busy + predicted.turnS + predicted.serverS + predicted.communicationS;

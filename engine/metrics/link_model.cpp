@@ -62,6 +62,22 @@ double serverSeconds(const LinkModel& link, double bytesUp, double bytesDown) {
     return 2.0 * link.latency + bytesUp / serverRate(link) + bytesDown / serverRate(link);
 }
 
+double serverPipelineSeconds(const LinkModel& up, const LinkModel& down,
+                             std::span<const PartReady> parts, double bytesDown, double serverS,
+                             double computeEnd) {
+    const double all = totalBytes(parts);
+    double upFree = 0.0;
+    double serverFree = 0.0;
+    double downFree = 0.0;
+    for (const PartReady& part : parts) {
+        const double share = all > 0.0 ? part.bytes / all : 0.0;
+        upFree = std::max(upFree, part.seconds) + part.bytes / serverRate(up);
+        serverFree = std::max(serverFree, upFree + up.latency) + share * serverS;
+        downFree = std::max(downFree, serverFree) + share * bytesDown / serverRate(down);
+    }
+    return std::max(0.0, downFree + down.latency - computeEnd);
+}
+
 double ringGatherSeconds(const LinkModel& link, double bytesMessage) {
     const double hops = static_cast<double>(link.workers) - 1.0;
     return std::max(0.0, hops) * (link.latency + bytesMessage / link.bytesPerSecond);

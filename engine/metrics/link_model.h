@@ -44,6 +44,13 @@ serverUplinkSeconds(const LinkModel& link, std::span<const PartReady> parts, dou
                                                              double bytesMessage);
 [[nodiscard]] GRADLAB_ENGINE_EXPORT double ringReduceSeconds(const LinkModel& link,
                                                              double bytesDense);
+/// What a server exchange takes after `computeEnd` if each part goes down as soon as it has come up
+/// and been summed, while later ones are still under way: the whole exchange, `serverS` seconds of
+/// summing included. Up and down may differ in rate; what is summed and goes down is shared among
+/// the parts as their bytes are.
+[[nodiscard]] GRADLAB_ENGINE_EXPORT double
+serverPipelineSeconds(const LinkModel& up, const LinkModel& down, std::span<const PartReady> parts,
+                      double bytesDown, double serverS, double computeEnd);
 /// Ring forms with overlap: the first hop of each part starts when it is ready.
 [[nodiscard]] GRADLAB_ENGINE_EXPORT double
 ringGatherExposed(const LinkModel& link, std::span<const PartReady> parts, double computeEnd);

@@ -3,12 +3,12 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Does a step over a real network take what gradlab-cli probe predicts?
 
-usage: probe_prediction.py [--program build/release/bin/gradlab-cli] [--networks raw 1gbit] [--workers 2 4] [--steps 25]
+usage: probe_prediction.py [--program build/release/bin/gradlab-cli] [--networks raw 1000] [--workers 2 4] [--steps 25]
                            [--hidden 200] [--vocabulary 10000] [--batch 32] [--bptt 20]
 
 Coordinator and workers are in network namespaces of their own, connected by veth pairs to one bridge, nothing emulated.
-`raw` is a network as fast as this machine copies; a rate shapes every end of every pair by the kernel's token bucket
-(tc tbf; left out with a word where the kernel has none). In each network gradlab-cli probe --wait-for N predicts the
+`raw` is a network as fast as this machine copies; a number of Mbit/s shapes every end of every pair by the kernel's
+token bucket (tc tbf; left out with a word where the kernel has none). In each network gradlab-cli probe --wait-for N predicts the
 step of none, top-k 1 % and QSGD, with and without overlap; then gradlab-cli train makes those steps there and the median of their
 wall time is compared. A cell is right within 15 %. Prints one line a cell; ends with the number of wrong ones. Needs
 root and the program ip. All hosts share this machine's cores: `others` is what share of them other programs used
@@ -58,10 +58,11 @@ class Network:
             subprocess.run(["ip", "netns", "del", name], stderr=subprocess.DEVNULL)
 
     def shape(self, rate):
-        """False where the kernel cannot."""
+        """False where the kernel cannot. A bucket of 0.2 ms: more would let whole messages pass it by."""
+        burst = max(4000, int(float(rate) * 1e6 / 8 * 2e-4))
         ends = [(name, "eth") for name in self.names] + [(self.switch, f"port{host}") for host in range(len(self.names))]
-        return all(subprocess.run(["ip", "netns", "exec", name, "tc", "qdisc", "add", "dev", device, "root", "tbf", "rate", rate,
-                                   "burst", "128kb", "limit", "1mb"], stderr=subprocess.DEVNULL).returncode == 0
+        return all(subprocess.run(["ip", "netns", "exec", name, "tc", "qdisc", "add", "dev", device, "root", "tbf", "rate",
+                                   f"{rate}mbit", "burst", str(burst), "limit", "1mb"], stderr=subprocess.DEVNULL).returncode == 0
                    for name, device in ends)
 
     def start(self, host, *command):
@@ -101,7 +102,7 @@ def measure(network, args, workers, experiment, method):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--program", default="build/release/bin/gradlab-cli")
-    parser.add_argument("--networks", nargs="+", default=["raw", "1gbit"])
+    parser.add_argument("--networks", nargs="+", default=["raw", "1000"])
     parser.add_argument("--workers", nargs="+", type=int, default=[2, 4])
     for name, default in (("steps", 25), ("hidden", 200), ("vocabulary", 10000), ("batch", 32), ("bptt", 20)):
         parser.add_argument("--" + name, type=int, default=default)
@@ -111,7 +112,7 @@ def main():
         for workers in args.workers:
             with Network(1 + workers) as network:
                 if rate != "raw" and not network.shape(rate):
-                    print(f"{rate}: this kernel shapes no traffic (tc qdisc add … tbf)", flush=True)
+                    print(f"{rate} Mbit/s: this kernel shapes no traffic (tc qdisc add … tbf)", flush=True)
                     continue
                 for overlap in ([], ["--no-overlap"]):
                     experiment = ["--corpus", "builtin:kjv", "--hidden", str(args.hidden), "--vocabulary", str(args.vocabulary),

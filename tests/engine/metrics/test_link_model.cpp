@@ -142,6 +142,23 @@ private slots:
         QVERIFY(std::isinf(serverBreakEvenRate(follows, 1e6, 0.0)));
         QVERIFY(serverBreakEvenRate(follows, 0.0, 0.5) == 0.0);
     }
+
+    // Two equal parts: the first one's mean goes down while the second comes up.
+    void meansGoDownWhilePartsComeUp() {
+        LinkModel link;
+        link.bytesPerSecond = link.serverBytesPerSecond = 100.0;
+        link.latency = 0.1;
+        const std::array<PartReady, 2> two = {{{0.0, 100.0}, {0.0, 100.0}}};
+        const std::array<PartReady, 1> one = {{{0.0, 200.0}}};
+        const auto seconds = [&](std::span<const PartReady> parts, double serverS, double end) {
+            return serverPipelineSeconds(link, link, parts, 200.0, serverS, end);
+        };
+        QVERIFY(std::abs(seconds(two, 0.0, 0.0) - 3.2) < 1e-12);
+        QVERIFY(std::abs(seconds(two, 0.4, 0.0) - 3.4) < 1e-12);
+        QVERIFY(std::abs(seconds(two, 0.0, 1.0) - 2.2) < 1e-12);
+        QVERIFY(std::abs(seconds(one, 0.0, 0.0) - serverSeconds(link, 200.0, 200.0)) < 1e-12);
+        QCOMPARE(seconds(two, 0.0, 9.0), 0.0);
+    }
 };
 
 QTEST_GUILESS_MAIN(TestLinkModel)

@@ -88,8 +88,10 @@ private slots:
             // What the worker says: 15 frames of the largest size in a millisecond.
             QCOMPARE(link.rateDown, 15.0 * 8 * 2 * 1024 * 1024 / 0.001);
         }
-        QCOMPARE(network.serverRateDown, 2 * network.workers[0].rateDown);
-        QVERIFY(network.serverRateUp > 0);
+        QVERIFY(network.serverRateDown > 0 && network.serverRateUp > 0);
+        // Their word of a millisecond each does not count for all together, whose frames took
+        // longer.
+        QVERIFY(network.serverRateDown < 2 * network.workers[0].rateDown);
     }
 
     void aWorkerThatIsLostMeanwhileEndsIt() {

@@ -29,9 +29,11 @@ void CoordinatorProbe::echoed(engine::MemberId member, std::uint64_t request, Ti
     --one->echoesToCome;
 }
 
-void CoordinatorProbe::result(engine::MemberId member, const ProbeResult& result) {
-    if (Request* one = find(member, result.request))
+void CoordinatorProbe::result(engine::MemberId member, const ProbeResult& result, Time now) {
+    if (Request* one = find(member, result.request)) {
         one->downS = result.downS;
+        one->told = now;
+    }
 }
 
 std::optional<CoordinatorProbe::Finished> CoordinatorProbe::takeFinished() {
@@ -42,7 +44,8 @@ std::optional<CoordinatorProbe::Finished> CoordinatorProbe::takeFinished() {
         using Seconds = std::chrono::duration<double>;
         const Finished finished{entry->first,
                                 {*one.downS, Seconds(one.lastEcho - one.firstEcho).count(),
-                                 Seconds(one.firstEcho - one.sent).count()}};
+                                 Seconds(one.firstEcho - one.sent).count(), one.sent, one.told,
+                                 one.firstEcho, one.lastEcho}};
         requests_.erase(entry);
         return finished;
     }

@@ -21,6 +21,10 @@ struct LinkSample {
     double downS = 0.0;      ///< at the worker, from the first frame's arrival to the last one's
     double upS = 0.0;        ///< here, of the echoes
     double roundTripS = 0.0; ///< from sending to the first echo
+    engine::SteadyTime sent{};
+    engine::SteadyTime told{}; ///< the worker's word that all have arrived is here
+    engine::SteadyTime firstEcho{};
+    engine::SteadyTime lastEcho{};
 };
 
 /// The network thread's.
@@ -30,7 +34,7 @@ public:
 
     void sent(std::uint64_t request, engine::MemberId member, std::uint32_t frames, Time now);
     void echoed(engine::MemberId member, std::uint64_t request, Time now);
-    void result(engine::MemberId member, const ProbeResult& result);
+    void result(engine::MemberId member, const ProbeResult& result, Time now);
     /// A request whose echoes and result are there.
     struct Finished {
         std::uint64_t request = 0;
@@ -47,6 +51,7 @@ private:
         Time sent{};
         Time firstEcho{};
         Time lastEcho{};
+        Time told{};
         std::optional<double> downS;
     };
     [[nodiscard]] Request* find(engine::MemberId member, std::uint64_t request);

@@ -134,7 +134,7 @@ void CoordinatorSession::listen(Peer& peer, const ReceivedControl& control) {
     } else if (const auto* answer = std::get_if<Loaded>(&control.message)) {
         loaded(peer, answer->request);
     } else if (const auto* result = std::get_if<ProbeResult>(&control.message)) {
-        probe_.result(peer.member, *result);
+        probe_.result(peer.member, *result, peer.heard);
         publishProbes();
     } else {
         broken(peer, std::string("\"") + kindOf(control.message) + "\" is the coordinator's word");

@@ -8,6 +8,7 @@
 #include "transport/zmq/coordinator_network.h"
 
 #include <algorithm>
+#include <chrono>
 #include <random>
 #include <utility>
 
@@ -48,11 +49,38 @@ double middle(std::vector<double> values) {
     return *half;
 }
 
-/// Seconds of the slowest of several workers each way.
-struct Spans {
+/// Bits per second each way.
+struct Rates {
     double down = 0.0;
     double up = 0.0;
 };
+
+double seconds(engine::SteadyTime from, engine::SteadyTime to) {
+    return std::chrono::duration<double>(to - from).count();
+}
+
+Rates ratesOf(const LinkSample& sample, double bytes) {
+    return {rate((kFrames - 1) * bytes, sample.downS), rate((kFrames - 1) * bytes, sample.upS)};
+}
+
+/// Of all workers together. Not all begin and end at the same time: from the first one's begin to
+/// the last one's end, by this clock.
+Rates ratesOf(const std::vector<LinkSample>& samples, double bytes, double latency) {
+    engine::SteadyTime sent = engine::SteadyTime::max();
+    engine::SteadyTime told = engine::SteadyTime::min();
+    engine::SteadyTime first = engine::SteadyTime::max();
+    engine::SteadyTime last = engine::SteadyTime::min();
+    for (const LinkSample& sample : samples) {
+        sent = std::min(sent, sample.sent);
+        told = std::max(told, sample.told);
+        first = std::min(first, sample.firstEcho);
+        last = std::max(last, sample.lastEcho);
+    }
+    const double all = static_cast<double>(samples.size()) * kFrames * bytes;
+    const double down = seconds(sent, told);
+    return {rate(all, std::max(down / 2, down - 2 * latency)),
+            rate(all - bytes, seconds(first, last))};
+}
 
 class NetworkProbe {
 public:
@@ -78,10 +106,14 @@ public:
         for (const SnapshotWanted& member : members_)
             measured.workers.push_back(measure(member, bytes));
         // As many bytes each as the slowest can take in good time.
-        const Spans spans = repeated(members_, bytes);
-        const double all = static_cast<double>(members_.size() * bytes) * (kFrames - 1);
-        measured.serverRateDown = rate(all, spans.down);
-        measured.serverRateUp = rate(all, spans.up);
+        double latency = 0.0;
+        for (const MeasuredLink& link : measured.workers)
+            latency = std::max(latency, link.latencyS);
+        const Rates rates = repeated(members_, bytes, [&](const auto& samples) {
+            return ratesOf(samples, static_cast<double>(bytes), latency);
+        });
+        measured.serverRateDown = rates.down;
+        measured.serverRateUp = rates.up;
         return measured;
     }
 
@@ -123,10 +155,11 @@ private:
         std::uint64_t size = kLeastBytes;
         while (size < kMostBytes && isShort(exchange({member}, kFrames, size)[0]))
             size = std::min(size * kGrowth, kMostBytes);
-        const Spans spans = repeated({member}, size);
-        const double sent = static_cast<double>(size) * (kFrames - 1);
-        link.rateDown = rate(sent, spans.down);
-        link.rateUp = rate(sent, spans.up);
+        const Rates rates = repeated({member}, size, [&](const auto& samples) {
+            return ratesOf(samples[0], static_cast<double>(size));
+        });
+        link.rateDown = rates.down;
+        link.rateUp = rates.up;
         bytes = std::min(bytes, size);
         return link;
     }
@@ -135,20 +168,18 @@ private:
     }
 
     /// The middle one of several measurements: one alone may meet with anything.
-    Spans repeated(const std::vector<SnapshotWanted>& members, std::uint64_t bytes) {
+    template <class RatesOf>
+    Rates repeated(const std::vector<SnapshotWanted>& members, std::uint64_t bytes,
+                   const RatesOf& of) {
         std::vector<double> down;
         std::vector<double> up;
-        double total = 0.0;
-        while (down.size() < kMostRepeats && total < kRepeatForS) {
-            Spans slowest;
-            for (const LinkSample& sample : exchange(members, kFrames, bytes)) {
-                slowest.down = std::max(slowest.down, sample.downS);
-                slowest.up = std::max(slowest.up, sample.upS);
-            }
-            down.push_back(slowest.down);
-            up.push_back(slowest.up);
-            total += slowest.down + slowest.up;
-        }
+        const auto begin = std::chrono::steady_clock::now();
+        do {
+            const Rates rates = of(exchange(members, kFrames, bytes));
+            down.push_back(rates.down);
+            up.push_back(rates.up);
+        } while (down.size() < kMostRepeats &&
+                 seconds(begin, std::chrono::steady_clock::now()) < kRepeatForS);
         return {middle(std::move(down)), middle(std::move(up))};
     }
 

@@ -19,6 +19,7 @@ constexpr std::uint32_t kFrames = 16; ///< of one measurement: 15 gaps
 constexpr std::uint64_t kLeastBytes = std::uint64_t{16} * 1024;
 constexpr std::uint64_t kMostBytes = std::uint64_t{2} * 1024 * 1024;
 constexpr std::uint64_t kGrowth = 8;
+constexpr std::uint64_t kMoreForAll = 4;
 constexpr double kLongEnoughS = 0.05;   ///< a span that timers and scheduling do not spoil
 constexpr std::size_t kMostRepeats = 7; ///< of one measurement: the middle one counts
 constexpr double kRepeatForS = 0.5;     ///< no more of them after that
@@ -105,7 +106,9 @@ public:
         std::uint64_t bytes = kMostBytes;
         for (const SnapshotWanted& member : members_)
             measured.workers.push_back(measure(member, bytes));
-        // As many bytes each as the slowest can take in good time.
+        // What the slowest can take in good time, and more: connections that share a line need a
+        // while until it is full.
+        bytes = std::min(bytes * kMoreForAll, kMostBytes);
         double latency = 0.0;
         for (const MeasuredLink& link : measured.workers)
             latency = std::max(latency, link.latencyS);

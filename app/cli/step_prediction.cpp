@@ -115,10 +115,16 @@ double exchangeOf(const TrainedStep& step, const PredictionLink& link, bool ring
         const double end = parts.empty() ? 0.0 : parts.back().seconds;
         if (!overlap)
             parts = {{end, static_cast<double>(worker.bytesMessage)}};
-        slowest =
-            std::max(slowest, engine::serverPipelineSeconds(uplink(link), downlink(link), parts,
-                                                            static_cast<double>(worker.bytesDown),
-                                                            step.record.aggregateCpu, end));
+        const auto bytesDown = static_cast<double>(worker.bytesDown);
+        // A dense mean of small messages is not shared among the parts as they are: all of it is
+        // taken to follow the last one.
+        const bool alike = worker.bytesDown <= link.workers * worker.bytesMessage;
+        slowest = std::max(
+            slowest, alike ? engine::serverPipelineSeconds(uplink(link), downlink(link), parts,
+                                                           bytesDown, step.record.aggregateCpu, end)
+                           : engine::serverUplinkSeconds(uplink(link), parts, end) +
+                                 step.record.aggregateCpu +
+                                 engine::serverDownlinkSeconds(downlink(link), bytesDown));
     }
     return slowest;
 }

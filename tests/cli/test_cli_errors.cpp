@@ -30,7 +30,7 @@ void addOptionRows() {
     row("infinite", "train --clip inf", 2, "clip is inf");
     row("comma", "train --lr 0,5", 2, "lr is '0,5'");
     row("overflow", "train --steps 99999999999999999999", 2, "steps is '99999");
-    row("choice", "train --method zip", 2, "give none, topk, randomk, dgc or qsgd");
+    row("choice", "train --method zip", 2, "give none, topk, randomk, dgc, qsgd or topk-sort");
     row("rate", "train --bandwidth fast", 2, "bandwidth is 'fast'");
     row("batch", "train --batch 30", 2, "not a multiple of 4 workers");
     row("pair", "train --method qsgd --memory dgc", 2, "compression.memory (--memory)");

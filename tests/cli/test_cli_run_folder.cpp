@@ -18,7 +18,8 @@ private Q_SLOTS:
         const CliFolder folder;
         QCOMPARE(folder.run(tinyRun(20) + QStringList{"--out", "run", "--quiet"}).exitCode, 0);
         QProcess first;
-        folder.start(first, {"train", "--resume", "run", "--steps", "1000000"});
+        folder.start(first, {"train", "--resume", "run", "--steps", "100000000", "--epochs",
+                             "1000000", "--patience", "1000000"});
         QTRY_VERIFY_WITH_TIMEOUT((first.waitForReadyRead(100), first.peek(4096).contains("step")),
                                  20000);
         const QByteArray before = folder.read("run/checkpoints/step-20.safetensors");

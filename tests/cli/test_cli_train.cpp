@@ -203,7 +203,8 @@ private Q_SLOTS:
     void ctrlCWithoutFolderSaysSo() {
         const CliFolder folder;
         QProcess process;
-        folder.start(process, tinyRun(100000000) + QStringList{"--epochs", "1000000"});
+        folder.start(process, tinyRun(100000000) +
+                                  QStringList{"--epochs", "1000000", "--patience", "1000000"});
         QVERIFY(process.waitForReadyRead(60000));
         QCOMPARE(::kill(static_cast<pid_t>(process.processId()), SIGINT), 0);
         const CliResult result = CliFolder::finish(process);

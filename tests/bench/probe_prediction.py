@@ -14,7 +14,7 @@ wall time is compared. A cell is right within 15 %. Prints one line a cell; ends
 root and the program ip. All hosts share this machine's cores: `others` is what share of them other programs used
 meanwhile; where that is more than a few per cent a cell says nothing.
 """
-import argparse, contextlib, json, os, resource, statistics, subprocess, sys, tempfile
+import argparse, contextlib, json, os, resource, signal, statistics, subprocess, sys, tempfile
 
 BOUND = 0.15
 HEAD = "tcp://10.77.0.1:5555"
@@ -107,6 +107,7 @@ def main():
     for name, default in (("steps", 25), ("hidden", 200), ("vocabulary", 10000), ("batch", 32), ("bptt", 20)):
         parser.add_argument("--" + name, type=int, default=default)
     args = parser.parse_args()
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit("terminated"))  # so that namespaces are removed
     wrong = 0
     for rate in args.networks:
         for workers in args.workers:

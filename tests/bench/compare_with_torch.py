@@ -5,7 +5,7 @@
 
 usage: compare_with_torch.py [--program build/release/bin/gradlab-cli] [--python /usr/bin/python3] [--rounds 3] [--steps 3]
                              [--only training scaling memory compression overhead] [--gradient FILE.safetensors ...]
-                             [--kernels auto|found|NAME]
+                             [--models small medium large default] [--kernels auto|found|NAME]
 
 Needs PyTorch for --python and OpenBLAS under it (Debian: python3-torch, libopenblas0-pthread), an idle machine and a quarter of an
 hour. Every number is the median of --rounds rounds in which the lab and PyTorch take turns (memory: one run each).
@@ -96,7 +96,9 @@ class Bounds:
 
 def training(programs, bounds):
     print(f"\n{'tokens/s':8} {'lab':>9}" + "".join(f"{name:>13}" for name in SETTINGS) + "    ratio  share of limit")
-    for name, (hidden, vocabulary, batch, bound, share_bound) in MODELS.items():
+    for name in programs.args.models:
+        hidden, vocabulary, batch, bound, share_bound = MODELS[name]
+
         def measure():
             ours = programs.train(hidden, vocabulary, batch, "--workers", 1, "--threads", 2, "--method", "none")
             return [ours["share_of_limit"], ours["tokens_per_second"],
@@ -207,6 +209,7 @@ def main():
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--steps", type=int, default=3)
     parser.add_argument("--only", nargs="+", choices=tasks, default=list(tasks))
+    parser.add_argument("--models", nargs="+", choices=MODELS, default=list(MODELS), help="of training")
     parser.add_argument("--gradient", nargs="+", default=[])
     parser.add_argument("--kernels", default="auto")
     programs, bounds = Programs(parser.parse_args()), Bounds()

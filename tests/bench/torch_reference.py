@@ -21,6 +21,7 @@ bounds that do not hold, or 255 if it cannot compare.
 """
 import argparse, collections, copy, json, math, os, subprocess, sys, tempfile, time
 
+sys.dont_write_bytecode = True  # nothing beside the sources
 from torch_peer import LanguageModel, read_safetensors, stop, torch
 
 BOUND, DECIDED_BY_ROUNDING = 1e-4, 1e-6

@@ -39,7 +39,9 @@ public:
         if (const auto* step = std::get_if<StepRecord>(&record)) {
             steps.push_back({*step, {}});
             steps.back().record.simulatedS -= simulatedS_;
+            steps.back().record.wallS -= wallS_;
             simulatedS_ = step->simulatedS;
+            wallS_ = step->wallS;
         } else if (const auto* worker = std::get_if<engine::WorkerRecord>(&record)) {
             steps.back().workers.push_back(*worker);
         }
@@ -48,6 +50,7 @@ public:
 
 private:
     double simulatedS_ = 0.0;
+    double wallS_ = 0.0;
 };
 
 engine::LinkModel modelOf(double rate, double serverRate, const PredictionLink& link) {
@@ -67,12 +70,16 @@ engine::LinkModel downlink(const PredictionLink& link) {
     return modelOf(link.rateDown, link.serverRateDown, link);
 }
 
-/// Steps with workers as threads over the modelled link; the first one is left out.
-std::vector<TrainedStep> trainedSteps(Experiment experiment,
+/// Steps on this machine, over the modelled link in what is simulated; the first one is left out.
+std::vector<TrainedStep> trainedSteps(Experiment experiment, const char* transport,
                                       const std::shared_ptr<const engine::Corpus>& corpus,
                                       const engine::TransportFactories& transports,
                                       const std::stop_token& stop) {
-    experiment.cluster.transport = "threads";
+    const engine::ClusterSettings here; // loopback, workers started from here, no keys
+    experiment.cluster.transport = transport;
+    experiment.cluster.bind = here.bind;
+    experiment.cluster.waitFor = here.waitFor;
+    experiment.cluster.keys = here.keys;
     experiment.cluster.link.emulate = false;
     experiment.training.evalEvery = std::numeric_limits<std::int32_t>::max();
     experiment.training.steps = 0;
@@ -138,14 +145,19 @@ PredictionLink predictionLink(const transport::MeasuredNetwork& network) {
     link.rateUp = link.rateDown = kInfinity;
     link.serverRateUp = network.serverRateUp;
     link.serverRateDown = network.serverRateDown;
-    std::map<std::string, double> onMachine;
+    struct Load {
+        double workersACore = 0.0;
+        std::size_t workers = 0;
+    };
+    std::map<std::string, Load> onMachine;
     for (const transport::MeasuredLink& worker : network.workers) {
         link.rateUp = std::min(link.rateUp, worker.rateUp);
         link.rateDown = std::min(link.rateDown, worker.rateDown);
         link.latencyS = std::max(link.latencyS, worker.latencyS);
-        double& share = onMachine[worker.machine];
-        share += 1.0 / static_cast<double>(std::max<std::int64_t>(1, worker.cores));
-        link.workersACore = std::max(link.workersACore, share);
+        Load& load = onMachine[worker.machine];
+        load.workersACore += 1.0 / static_cast<double>(std::max<std::int64_t>(1, worker.cores));
+        link.workersACore = std::max(link.workersACore, load.workersACore);
+        link.workersAMachine = std::max(link.workersAMachine, ++load.workers);
     }
     return link;
 }
@@ -174,7 +186,9 @@ StepPrediction predictStep(const Experiment& experiment, const std::string& meth
     one.cluster.link.bandwidth = ring ? link.rate() : link.rateUp;
     one.cluster.link.serverBandwidth = ring ? link.serverRate() : link.serverRateUp;
     one.cluster.link.latency = link.latencyS;
-    const std::vector<TrainedStep> steps = trainedSteps(std::move(one), corpus, transports, stop);
+    const bool shared = link.workersAMachine > 1;
+    const std::vector<TrainedStep> steps =
+        trainedSteps(std::move(one), shared ? "zmq" : "threads", corpus, transports, stop);
 
     StepPrediction predicted;
     predicted.method = method;
@@ -193,7 +207,13 @@ StepPrediction predictStep(const Experiment& experiment, const std::string& meth
         return step.record.simulatedS - step.record.linkS - step.record.aggregateCpu;
     });
     predicted.computeS = busy - predicted.compressionS;
-    predicted.turnS = (link.workersACore - 1.0) * busy;
+    if (shared)
+        predicted.turnS =
+            std::max(0.0, middle(steps,
+                                 [](const auto& step) {
+                                     return step.record.wallS - step.record.t.communication();
+                                 }) -
+                              busy - predicted.serverS);
     predicted.stepS = busy + predicted.turnS + predicted.serverS + predicted.communicationS;
     return predicted;
 }

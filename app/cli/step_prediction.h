@@ -1,12 +1,15 @@
 // SPDX-FileCopyrightText: Gradient Lab contributors
 // SPDX-License-Identifier: GPL-3.0-or-later
 // What a step of an experiment would take on a network that was measured, with one method or
-// another. A few steps with workers as threads give the messages' bytes and everybody's CPU time;
-// the link model adds the network. Leaves out: measuring the network (transport/zmq/probe.h).
+// another. A few steps on the coordinator's machine give the messages' bytes and everybody's CPU
+// time; the link model adds the network. Leaves out: measuring the network (transport/zmq/probe.h).
 //
-// step = CPU time of the slowest worker · workers a core + server's CPU time + exposed
-// communication
+// Where every worker has a machine, they are made with workers as threads:
+// step = CPU time of the slowest worker + server's CPU time + exposed communication
 //        + 4 · latency (the orders to begin and to commit, the vote and the report)
+// Where workers share one, with as many worker processes here: what time slices and caches that
+// others empty cost no sum of CPU times tells.
+// step = their steps by wall clock without communication + exposed communication + 4 · latency
 #pragma once
 
 #include "engine/data/corpus.h"
@@ -28,7 +31,8 @@ struct PredictionLink {
     double serverRateDown = 0.0;
     double latencyS = 0.0;
     std::size_t workers = 1;
-    double workersACore = 1.0; ///< on the fullest machine; at least 1
+    double workersACore = 1.0;       ///< on the fullest machine; at least 1
+    std::size_t workersAMachine = 1; ///< on the fullest one
 
     [[nodiscard]] double rate() const noexcept { return rateUp < rateDown ? rateUp : rateDown; }
     [[nodiscard]] double serverRate() const noexcept {
@@ -45,7 +49,7 @@ struct StepPrediction {
     double computeS = 0.0;     ///< forward, backward, update: CPU time of the slowest worker
     double compressionS = 0.0; ///< compress, encode, decode: CPU time
     double serverS = 0.0;
-    double turnS = 0.0;          ///< waiting for a core that others on the machine compute on
+    double turnS = 0.0;          ///< what sharing a machine costs: waiting for a core, mostly
     double communicationS = 0.0; ///< not hidden behind computing; orders included
     double stepS = 0.0;          ///< the sum
 };

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/cli/step_prediction.h"
 
+#include "engine/compression/message_plan.h"
 #include "engine/metrics/link_model.h"
 #include "engine/metrics/record_sink.h"
 #include "engine/training/experiment_schema.h"
@@ -109,9 +110,29 @@ double middle(const std::vector<TrainedStep>& steps, Value&& value) {
     return *half;
 }
 
-/// Seconds from the last hand-over to the mean's arrival: with overlap means go down while later
-/// parts still come up.
-double exchangeOf(const TrainedStep& step, const PredictionLink& link, bool ring, bool overlap) {
+/// Each part's share of a message, in the order in which parts are sent.
+std::vector<double> partShares(const Experiment& experiment, std::size_t vocabulary) {
+    const engine::ModelShape shape{vocabulary, static_cast<std::size_t>(experiment.model.hidden),
+                                   static_cast<std::size_t>(experiment.model.layers),
+                                   experiment.model.tied};
+    const engine::MessagePlan plan(engine::ParameterLayout(shape),
+                                   experiment.compression.scope == "model"
+                                       ? engine::CompressionScope::Model
+                                       : engine::CompressionScope::Tensor);
+    std::vector<double> shares;
+    for (const auto& part : plan.parts()) {
+        shares.push_back(0.0);
+        for (const std::uint32_t unit : part)
+            shares.back() += static_cast<double>(plan.units()[unit].size);
+        shares.back() /= static_cast<double>(plan.size());
+    }
+    return shares;
+}
+
+/// Seconds from the last hand-over to the mean's arrival: means go down while later parts still
+/// come up. Without overlap all parts are handed over at the end.
+double exchangeOf(const TrainedStep& step, const PredictionLink& link, bool ring, bool overlap,
+                  const std::vector<double>& shares) {
     if (ring)
         return step.record.linkS;
     double slowest = 0.0;
@@ -120,8 +141,11 @@ double exchangeOf(const TrainedStep& step, const PredictionLink& link, bool ring
         for (const engine::SentPart& part : worker.parts)
             parts.push_back({part.readyS * link.workersACore, part.bytes});
         const double end = parts.empty() ? 0.0 : parts.back().seconds;
-        if (!overlap)
-            parts = {{end, static_cast<double>(worker.bytesMessage)}};
+        if (!overlap) {
+            parts.clear();
+            for (const double share : shares)
+                parts.push_back({end, share * static_cast<double>(worker.bytesMessage)});
+        }
         const auto bytesDown = static_cast<double>(worker.bytesDown);
         // A dense mean of small messages is not shared among the parts as they are: all of it is
         // taken to follow the last one.
@@ -186,6 +210,7 @@ StepPrediction predictStep(const Experiment& experiment, const std::string& meth
     one.cluster.link.bandwidth = ring ? link.rate() : link.rateUp;
     one.cluster.link.serverBandwidth = ring ? link.serverRate() : link.serverRateUp;
     one.cluster.link.latency = link.latencyS;
+    const std::vector<double> shares = partShares(experiment, corpus->vocabulary.size());
     const bool shared = link.workersAMachine > 1;
     const std::vector<TrainedStep> steps =
         trainedSteps(std::move(one), shared ? "zmq" : "threads", corpus, transports, stop);
@@ -198,7 +223,7 @@ StepPrediction predictStep(const Experiment& experiment, const std::string& meth
     predicted.compressionS =
         middle(steps, [](const auto& step) { return step.record.cpu.compression(); });
     const double exchange = middle(steps, [&](const auto& step) {
-        return exchangeOf(step, link, ring, experiment.cluster.overlap);
+        return exchangeOf(step, link, ring, experiment.cluster.overlap, shares);
     });
     predicted.serverS = std::min(
         exchange, middle(steps, [](const auto& step) { return step.record.aggregateCpu; }));

@@ -121,10 +121,13 @@ private Q_SLOTS:
         QVERIFY(step.bytesMessage > 0 && step.bytesUp > 0 && step.bytesDown > 0);
         QVERIFY(step.computeS > 0 && step.compressionS > 0);
         QCOMPARE(step.serverS > 0, form == "server");
-        // Nothing is hidden, so that the network's share is known; and four messages of control.
-        // The bytes are means over workers, the slowest has a little more.
-        QVERIFY2(isNear(step.communicationS, exchangeSeconds(link, form, step) + 4 * 2e-3,
-                        method == "none" ? 1e-9 : 0.05),
+        // Nothing is hidden, so that the network's share is known, with four messages of control;
+        // but at a server means go down while later parts come up. The bytes are means over
+        // workers, the slowest has a little more.
+        const double all = exchangeSeconds(link, form, step) + 4 * 2e-3;
+        const double slack = method == "none" ? 1e-9 : 0.05;
+        QVERIFY2(step.communicationS <= all * (1.0 + slack) &&
+                     step.communicationS >= (form == "ring" ? all * (1.0 - slack) : all / 2),
                  qPrintable(QString::number(step.communicationS)));
         const double busy = step.computeS + step.compressionS;
         QVERIFY(shared ? step.turnS >= 0.0 : step.turnS == 0.0);

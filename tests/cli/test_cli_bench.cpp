@@ -111,7 +111,7 @@ private slots:
         const CliFolder folder;
         const CliResult result =
             folder.run({"bench", "train", "--hidden", "32", "--vocabulary", "500", "--batch", "8",
-                        "--bptt", "5", "--workers", "2", "--threads", "2", "--steps", "3"});
+                        "--bptt", "5", "--workers", "2", "--threads", "1", "--steps", "3"});
         const Json line = lineOf(result);
         QVERIFY2(!line.is_null(), qPrintable(result.error));
         QVERIFY(allPositive(line,
@@ -123,7 +123,8 @@ private slots:
         const double flops = 6.0 * (500.0 * 32 + 8.0 * 2 * 32 * 32);
         const double share = flops * tokens / (1e9 * line["product_gflops"].get<double>());
         QVERIFY(std::abs(share / line["share_of_limit"].get<double>() - 1.0) < 1e-9);
-        // Nothing of a step asks for memory once buffers have grown.
+        // Nothing of a step asks for memory once buffers have grown. (On several threads TBB may,
+        // for itself, whenever its own begin to help.)
         if (kCounted)
             QCOMPARE(line["allocations_per_step"].get<double>(), 0.0);
         else

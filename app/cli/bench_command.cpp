@@ -44,7 +44,7 @@ std::string timeLeft(double elapsed, double done) {
     if (done < kEnough)
         return {};
     const auto seconds = std::llround(elapsed * (1.0 - done) / done);
-    constexpr int kMinute = 60;
+    constexpr long long kMinute = 60;
     return seconds < 2 * kMinute ? ", about " + std::to_string(seconds) + " s left"
                                  : ", about " + std::to_string(seconds / kMinute) + " min left";
 }

@@ -157,7 +157,7 @@ private:
     }
 
     void addKernels(const std::string& model) {
-        const double tokens = static_cast<double>(suite_.batch * suite_.bptt);
+        const auto tokens = static_cast<double>(suite_.batch * suite_.bptt);
         for (const int threads : threadCounts())
             tasks_.push_back(
                 {"kernels of the " + model + " model",
@@ -209,7 +209,7 @@ private:
         experiment.cluster.workers = workers;
         apply(variant, experiment);
         static_cast<void>(engine::requireValid(experiment)); // before minutes of measuring
-        const double tokens = static_cast<double>(suite_.batch * suite_.bptt);
+        const auto tokens = static_cast<double>(suite_.batch * suite_.bptt);
         const double work =
             static_cast<double>(suite_.steps + 2) * tokens * tokenFlops(model) / kFlopsASecond;
         tasks_.push_back(

@@ -103,6 +103,7 @@ std::vector<TrainedStep> trainedSteps(Experiment experiment, const char* transpo
 template <class Value>
 double middle(const std::vector<TrainedStep>& steps, Value&& value) {
     std::vector<double> values;
+    values.reserve(steps.size());
     for (const TrainedStep& step : steps)
         values.push_back(value(step));
     const auto half = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);

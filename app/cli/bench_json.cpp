@@ -2,10 +2,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/cli/bench_json.h"
 
+#include "engine/metrics/record_fields.h"
 #include "engine/training/experiment_schema.h"
-
-#include <array>
-#include <utility>
 
 namespace gradlab::app {
 
@@ -24,12 +22,14 @@ void addCompression(Json& line, const engine::Experiment& experiment) {
     }
 }
 
+/// By the log's table of fields.
 Json times(const engine::StepTimes& t) {
-    return {{"forward", t.forward},   {"backward", t.backward},
-            {"compress", t.compress}, {"encode", t.encode},
-            {"transfer", t.transfer}, {"wait", t.wait},
-            {"turn", t.turn},         {"decode", t.decode},
-            {"update", t.update},     {"transfer_hidden", t.transferHidden}};
+    struct {
+        Json json = Json::object();
+        void field(const char* name, double seconds) { json[name] = seconds; }
+    } writer;
+    engine::visitTimes(writer, t);
+    return writer.json;
 }
 
 } // namespace

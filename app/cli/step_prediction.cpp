@@ -3,16 +3,19 @@
 #include "app/cli/step_prediction.h"
 
 #include "engine/compression/message_plan.h"
+#include "engine/core/median.h"
 #include "engine/metrics/link_model.h"
 #include "engine/metrics/record_sink.h"
 #include "engine/training/experiment_schema.h"
 #include "engine/training/trainer.h"
+#include "engine/training/training_rules.h"
 
 #include <algorithm>
 #include <chrono>
 #include <limits>
 #include <map>
 #include <span>
+#include <utility>
 #include <vector>
 
 namespace gradlab::app {
@@ -106,20 +109,14 @@ double middle(const std::vector<TrainedStep>& steps, Value&& value) {
     values.reserve(steps.size());
     for (const TrainedStep& step : steps)
         values.push_back(value(step));
-    const auto half = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
-    std::nth_element(values.begin(), half, values.end());
-    return *half;
+    return engine::median(std::move(values));
 }
 
 /// Each part's share of a message, in the order in which parts are sent.
 std::vector<double> partShares(const Experiment& experiment, std::size_t vocabulary) {
-    const engine::ModelShape shape{vocabulary, static_cast<std::size_t>(experiment.model.hidden),
-                                   static_cast<std::size_t>(experiment.model.layers),
-                                   experiment.model.tied};
-    const engine::MessagePlan plan(engine::ParameterLayout(shape),
-                                   experiment.compression.scope == "model"
-                                       ? engine::CompressionScope::Model
-                                       : engine::CompressionScope::Tensor);
+    const engine::MessagePlan plan(
+        engine::ParameterLayout(engine::modelShape(experiment, vocabulary)),
+        engine::compressionScope(experiment));
     std::vector<double> shares;
     for (const auto& part : plan.parts()) {
         shares.push_back(0.0);

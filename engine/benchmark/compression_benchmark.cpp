@@ -2,16 +2,17 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/benchmark/compression_benchmark.h"
 
-#include "engine/benchmark/median.h"
+#include "engine/benchmark/bench_clock.h"
 #include "engine/compression/gradient_compressor.h"
+#include "engine/compression/gradient_file.h"
 #include "engine/compression/unit_decoder.h"
 #include "engine/core/allocation_count.h"
-#include "engine/core/errors.h"
+#include "engine/core/median.h"
 #include "engine/core/parallel.h"
 #include "engine/core/random.h"
-#include "engine/core/safetensors.h"
 #include "engine/training/experiment_schema.h"
 #include "engine/training/gradient_exchange.h"
+#include "engine/training/training_rules.h"
 
 #include <cstring>
 #include <limits>
@@ -45,14 +46,7 @@ Gradient<T> generated(std::size_t elements, std::uint32_t seed) {
 template <class T>
 Gradient<T> fromFile(const std::filesystem::path& path) {
     const SafetensorsFile file = SafetensorsFile::read(path);
-    std::vector<TensorInfo> tensors;
-    for (const TensorView& tensor : file.tensors())
-        if (tensor.elements() > 0)
-            tensors.push_back({tensor.name, tensor.shape, 0, tensor.elements()});
-    if (tensors.empty())
-        throw DataError("there is no tensor to compress: " + file.name() +
-                        "; give a file with gradients");
-    Gradient<T> gradient{ParameterLayout(std::move(tensors)), {}};
+    Gradient<T> gradient{gradientLayout(file), {}};
     gradient.values = AlignedBuffer<T>(gradient.layout.size());
     for (const TensorInfo& tensor : gradient.layout.tensors())
         file.copyTo(tensor.name, gradient.values.span().subspan(tensor.offset, tensor.size));
@@ -63,12 +57,8 @@ template <class T>
 class Measurement {
 public:
     Measurement(const Experiment& experiment, Gradient<T> gradient)
-        : gradient_(std::move(gradient)),
-          plan_(gradient_.layout, experiment.compression.scope == "model"
-                                      ? CompressionScope::Model
-                                      : CompressionScope::Tensor),
-          compressor_(plan_, experiment.compression,
-                      {static_cast<std::uint32_t>(experiment.training.seed), 0, 1}),
+        : gradient_(std::move(gradient)), plan_(gradient_.layout, compressionScope(experiment)),
+          compressor_(plan_, experiment.compression, compressorIdentity(experiment, 0)),
           lr_(experiment.training.lr), work_(gradient_.values.size()),
           decoded_(gradient_.values.size()), messages_(plan_.parts().size()) {}
 

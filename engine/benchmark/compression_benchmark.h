@@ -15,8 +15,9 @@
 namespace gradlab::engine {
 
 struct CompressionBenchmark {
-    Experiment experiment;    ///< its compression, precision (f32, f64), seed and threads count
-    std::size_t elements = 0; ///< of one generated tensor, normal times squared normal
+    Experiment
+        experiment; ///< its compression, precision (f32, f64), seed, workers and threads count
+    std::size_t elements = 0;       ///< of one generated tensor, normal times squared normal
     std::filesystem::path gradient; ///< a safetensors file in place of the generated tensor
     int rounds = 15;                ///< each a whole step; times are medians
 };

@@ -2,9 +2,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/benchmark/machine_limits.h"
 
-#include "engine/benchmark/median.h"
+#include "engine/benchmark/bench_clock.h"
 #include "engine/core/aligned_buffer.h"
 #include "engine/core/check.h"
+#include "engine/core/median.h"
 #include "engine/core/random.h"
 #include "engine/model/matrix_product.h"
 

@@ -2,7 +2,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/benchmark/model_benchmark.h"
 
-#include "engine/benchmark/median.h"
+#include "engine/benchmark/bench_clock.h"
+#include "engine/core/median.h"
 #include "engine/core/parallel.h"
 #include "engine/core/random.h"
 #include "engine/model/lstm_layer.h"
@@ -73,26 +74,27 @@ public:
 
 private:
     void product(const char* name, const ProductShape& shape) {
-        const auto a = randomBuffer(shape.m * shape.k, 0);
-        const auto b = randomBuffer(shape.k * shape.n, 1);
-        AlignedBuffer<float> c(shape.m * shape.n);
-        PackedMatrix<float> packed;
-        packed.pack({b.data(), shape.k, shape.n});
-        add(name, sizeText(shape), flopsOf(shape), [&] {
-            multiply<float>({a.data(), shape.m, shape.k}, packed, {c.data(), shape.m, shape.n},
-                            Accumulate::No);
+        timeProduct(name, shape, [&shape](const float* a, const auto& packed, auto c) {
+            multiply<float>({a, shape.m, shape.k}, packed, c, Accumulate::No);
         });
     }
 
+    /// The left-hand side is kept as its transpose.
     void transposed(const char* name, const ProductShape& shape) {
+        timeProduct(name, shape, [&shape](const float* a, const auto& packed, auto c) {
+            transposedMultiply<float>({a, shape.k, shape.m}, packed, c, Accumulate::No);
+        });
+    }
+
+    template <class Multiply>
+    void timeProduct(const char* name, const ProductShape& shape, const Multiply& work) {
         const auto a = randomBuffer(shape.m * shape.k, 0);
         const auto b = randomBuffer(shape.k * shape.n, 1);
         AlignedBuffer<float> c(shape.m * shape.n);
         PackedMatrix<float> packed;
         packed.pack({b.data(), shape.k, shape.n});
         add(name, sizeText(shape), flopsOf(shape), [&] {
-            transposedMultiply<float>({a.data(), shape.k, shape.m}, packed,
-                                      {c.data(), shape.m, shape.n}, Accumulate::No);
+            work(a.data(), packed, MatrixView<float>{c.data(), shape.m, shape.n});
         });
     }
 

@@ -2,17 +2,20 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/benchmark/training_benchmark.h"
 
+#include "engine/benchmark/bench_clock.h"
 #include "engine/benchmark/machine_limits.h"
-#include "engine/benchmark/median.h"
 #include "engine/core/allocation_count.h"
+#include "engine/core/median.h"
 #include "engine/core/random.h"
 #include "engine/metrics/phase_timer.h"
 #include "engine/training/experiment_schema.h"
 #include "engine/training/trainer.h"
 
+#include <algorithm>
 #include <limits>
 #include <memory>
 #include <string>
+#include <vector>
 
 namespace gradlab::engine {
 
@@ -75,15 +78,15 @@ double flopsPerToken(const Experiment& experiment) {
     return 6.0 * (v * h + 8.0 * l * h * h);
 }
 
-} // namespace
-
 Precision precisionOf(const Experiment& experiment) {
     const std::string& name = experiment.training.precision;
     return name == "f64" ? Precision::F64 : name == "bf16" ? Precision::BF16 : Precision::F32;
 }
 
-TrainingCost measureTraining(const TrainingBenchmark& request, const TransportFactories& transports,
-                             const std::function<void()>& stepDone) {
+} // namespace
+
+TrainingCost measureTraining(const TrainingBenchmark& request,
+                             const TransportFactories& transports) {
     requireValid(request.experiment);
     const Experiment experiment = stepsOnly(resolved(request.experiment));
     TrainingCost cost;
@@ -105,8 +108,6 @@ TrainingCost measureTraining(const TrainingBenchmark& request, const TransportFa
                 addTimes(cost.cpu, sink.last.cpu);
                 cost.aggregateCpu += sink.last.aggregateCpu;
             }
-            if (stepDone)
-                stepDone();
         }
         const auto after = countedAllocations();
         const auto steps = static_cast<double>(request.steps);

@@ -5,14 +5,11 @@
 #pragma once
 
 #include "engine/core/export.h"
-#include "engine/core/precision.h"
 #include "engine/metrics/step_record.h"
 #include "engine/training/cluster_coordinator.h"
 #include "engine/training/experiment.h"
 
 #include <cstdint>
-#include <functional>
-#include <vector>
 
 namespace gradlab::engine {
 
@@ -37,12 +34,8 @@ struct TrainingCost {
     StepTimes cpu;             ///< the same by CPU clock
 };
 
-/// `stepDone` (may be empty) is called after each step. @throws ExperimentError, NumericError
+/// @throws ExperimentError, NumericError
 [[nodiscard]] GRADLAB_ENGINE_EXPORT TrainingCost
-measureTraining(const TrainingBenchmark& request, const TransportFactories& transports,
-                const std::function<void()>& stepDone = {});
-
-/// The training precision of an experiment's text.
-[[nodiscard]] GRADLAB_ENGINE_EXPORT Precision precisionOf(const Experiment& experiment);
+measureTraining(const TrainingBenchmark& request, const TransportFactories& transports);
 
 } // namespace gradlab::engine

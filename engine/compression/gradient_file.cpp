@@ -6,9 +6,9 @@
 #include "engine/compression/unit_decoder.h"
 #include "engine/core/errors.h"
 #include "engine/core/parallel.h"
-#include "engine/core/safetensors.h"
 #include "engine/training/experiment_schema.h"
 #include "engine/training/gradient_exchange.h"
+#include "engine/training/training_rules.h"
 
 #include <chrono>
 #include <cmath>
@@ -27,30 +27,16 @@ double millisecondsSince(Clock::time_point begin) {
     return std::chrono::duration<double, std::milli>(Clock::now() - begin).count();
 }
 
-ParameterLayout layoutOf(const SafetensorsFile& file) {
-    std::vector<TensorInfo> tensors;
-    for (const TensorView& tensor : file.tensors()) {
-        if (tensor.elements() == 0)
-            throw DataError("tensor '" + tensor.name + "' has no elements: " + file.name() +
-                            "; leave it out");
-        tensors.push_back({tensor.name, tensor.shape, 0, tensor.elements()});
-    }
-    if (tensors.empty())
-        throw DataError("there is no tensor to compress: " + file.name() +
-                        "; give a file with gradients");
-    return ParameterLayout(std::move(tensors));
-}
-
 /// One run of the tool in one arithmetic.
 template <class T>
 class FileCompression {
 public:
     FileCompression(const GradientFileRequest& request, const Experiment& experiment,
                     const SafetensorsFile& input)
-        : request_(request), experiment_(experiment), input_(input), layout_(layoutOf(input)),
-          plan_(MessagePlan::oneUnitAPart(layout_, scope())),
-          compressor_(plan_, experiment.compression, identity()), gradient_(layout_.size()),
-          decoded_(layout_.size()) {}
+        : request_(request), experiment_(experiment), input_(input), layout_(gradientLayout(input)),
+          plan_(MessagePlan::oneUnitAPart(layout_, compressionScope(experiment))),
+          compressor_(plan_, experiment.compression, compressorIdentity(experiment, 0)),
+          gradient_(layout_.size()), decoded_(layout_.size()) {}
 
     std::vector<UnitCost> run() {
         for (const TensorInfo& tensor : layout_.tensors())
@@ -71,15 +57,6 @@ public:
     }
 
 private:
-    [[nodiscard]] CompressionScope scope() const {
-        return experiment_.compression.scope == "model" ? CompressionScope::Model
-                                                        : CompressionScope::Tensor;
-    }
-    [[nodiscard]] CompressorIdentity identity() const {
-        return {static_cast<std::uint32_t>(experiment_.training.seed), 0,
-                static_cast<std::uint32_t>(experiment_.cluster.workers)};
-    }
-
     UnitCost compress(std::size_t part) {
         const CompressionUnit& unit = plan_.units().at(plan_.parts()[part].front());
         const StepPosition position{request_.step, request_.epoch, experiment_.training.lr, 0.0};
@@ -182,6 +159,20 @@ private:
 };
 
 } // namespace
+
+ParameterLayout gradientLayout(const SafetensorsFile& file) {
+    std::vector<TensorInfo> tensors;
+    for (const TensorView& tensor : file.tensors()) {
+        if (tensor.elements() == 0)
+            throw DataError("tensor '" + tensor.name + "' has no elements: " + file.name() +
+                            "; leave it out");
+        tensors.push_back({tensor.name, tensor.shape, 0, tensor.elements()});
+    }
+    if (tensors.empty())
+        throw DataError("there is no tensor to compress: " + file.name() +
+                        "; give a file with gradients");
+    return ParameterLayout(std::move(tensors));
+}
 
 std::vector<UnitCost> compressGradientFile(const GradientFileRequest& request) {
     requireValid(request.experiment);

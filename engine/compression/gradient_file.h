@@ -6,6 +6,8 @@
 #pragma once
 
 #include "engine/core/export.h"
+#include "engine/core/safetensors.h"
+#include "engine/model/parameter_layout.h"
 #include "engine/training/experiment.h"
 
 #include <cstdint>
@@ -39,6 +41,9 @@ struct UnitCost {
     double encodeMs = 0.0;   ///< memory update, selection, coding
     double decodeMs = 0.0;
 };
+
+/// A gradient's tensors, in the file's order. @throws DataError if there are none, or empty ones
+[[nodiscard]] ParameterLayout gradientLayout(const SafetensorsFile& file);
 
 /// Units in the file's order.
 /// @throws ExperimentError for an experiment that is not valid; DataError for files (output files

@@ -5,6 +5,7 @@
 #pragma once
 
 #include "engine/compression/message_plan.h"
+#include "engine/core/export.h"
 #include "engine/model/language_model.h"
 #include "engine/training/aggregator.h"
 #include "engine/training/experiment.h"
@@ -17,8 +18,9 @@
 
 namespace gradlab::engine {
 
-[[nodiscard]] ModelShape modelShape(const Experiment& experiment, std::size_t vocabulary);
-[[nodiscard]] CompressionScope compressionScope(const Experiment& experiment);
+[[nodiscard]] GRADLAB_ENGINE_EXPORT ModelShape modelShape(const Experiment& experiment,
+                                                          std::size_t vocabulary);
+[[nodiscard]] GRADLAB_ENGINE_EXPORT CompressionScope compressionScope(const Experiment& experiment);
 [[nodiscard]] AggregatorSettings aggregatorSettings(const Experiment& experiment);
 /// Whether parts are sent during backward: not with scope model and DGC's local clip, which need
 /// the whole gradient first.

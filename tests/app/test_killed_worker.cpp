@@ -6,8 +6,8 @@
 #include "app/chart_board.h"
 #include "app/main_window.h"
 #include "app/worker_panel.h"
-#include "tests/support/qt_warnings.h"
 #include "tests/support/small_run.h"
+#include "tests/support/window_settings.h"
 #include "transport/in_process/in_process_exchange.h"
 #include "transport/zmq/zmq_coordinator.h"
 #include "widgets/message_banner.h"
@@ -17,7 +17,6 @@
 
 #include <QAction>
 #include <QElapsedTimer>
-#include <QStandardPaths>
 #include <QTableView>
 #include <QTest>
 #include <QToolBar>
@@ -212,11 +211,7 @@ class TestKilledWorker : public QObject {
     Q_OBJECT
 
 private Q_SLOTS:
-    void initTestCase() {
-        QStandardPaths::setTestModeEnabled(true);
-        QCoreApplication::setOrganizationName(QStringLiteral("gradlab-test"));
-        tests::QtWarnings::install();
-    }
+    void initTestCase() { tests::prepareWindowTests(); }
     void cleanup() { QCOMPARE(tests::QtWarnings::take(), QByteArray()); }
 
     void isToldAndGoneOnFrom_data() {

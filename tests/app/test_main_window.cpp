@@ -6,8 +6,8 @@
 #include "app/main_window.h"
 #include "app/run_collection.h"
 #include "app/tuning_bar.h"
-#include "tests/support/qt_warnings.h"
 #include "tests/support/small_run.h"
+#include "tests/support/window_settings.h"
 #include "widgets/experiment_form.h"
 #include "widgets/field_editor.h"
 #include "widgets/message_banner.h"
@@ -18,7 +18,6 @@
 #include <QMessageBox>
 #include <QPushButton>
 #include <QSettings>
-#include <QStandardPaths>
 #include <QStatusBar>
 #include <QTemporaryDir>
 #include <QTest>
@@ -52,11 +51,7 @@ class TestMainWindow : public QObject {
     Q_OBJECT
 
 private Q_SLOTS:
-    void initTestCase() {
-        QStandardPaths::setTestModeEnabled(true);
-        QCoreApplication::setOrganizationName(QStringLiteral("gradlab-test"));
-        tests::QtWarnings::install();
-    }
+    void initTestCase() { tests::prepareWindowTests(); }
     void cleanup() { QCOMPARE(tests::QtWarnings::take(), QByteArray()); }
 
     void keysDriveARun() {

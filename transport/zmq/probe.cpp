@@ -5,6 +5,7 @@
 #include "transport/zmq/probe.h"
 
 #include "engine/core/errors.h"
+#include "engine/core/median.h"
 #include "transport/zmq/coordinator_network.h"
 
 #include <algorithm>
@@ -42,12 +43,6 @@ CoordinatorOptions patient(CoordinatorOptions options) {
 
 double rate(double bytes, double seconds) {
     return seconds > 0.0 ? kBitsPerByte * bytes / seconds : 0.0;
-}
-
-double middle(std::vector<double> values) {
-    const auto half = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
-    std::nth_element(values.begin(), half, values.end());
-    return *half;
 }
 
 /// Bits per second each way.
@@ -154,7 +149,7 @@ private:
         trips.reserve(kPings);
         for (int i = 0; i < kPings; ++i)
             trips.push_back(exchange({member}, 1, engine::kFrameHeaderBytes)[0].roundTripS);
-        link.latencyS = middle(trips) / 2;
+        link.latencyS = engine::median(trips) / 2;
         std::uint64_t size = kLeastBytes;
         while (size < kMostBytes && isShort(exchange({member}, kFrames, size)[0]))
             size = std::min(size * kGrowth, kMostBytes);
@@ -183,7 +178,7 @@ private:
             up.push_back(rates.up);
         } while (down.size() < kMostRepeats &&
                  seconds(begin, std::chrono::steady_clock::now()) < kRepeatForS);
-        return {middle(std::move(down)), middle(std::move(up))};
+        return {engine::median(std::move(down)), engine::median(std::move(up))};
     }
 
     /// `frames` of `bytes` there and back, all members at the same time.

@@ -20,6 +20,7 @@
 #include <functional>
 #include <iostream>
 #include <limits>
+#include <sstream>
 
 namespace gradlab::app {
 
@@ -74,20 +75,40 @@ CLI::Validator named() {
             ""};
 }
 
-/// An option that takes a whole number. The parser's own complaint would not say which ones.
+/// The parser's own complaint would not say which numbers an option takes.
+std::int64_t wholeNumber(const std::string& option, const std::string& text, std::int64_t least,
+                         std::int64_t most) {
+    std::int64_t value = 0;
+    const char* end = text.data() + text.size();
+    const auto read = std::from_chars(text.data(), end, value);
+    const bool whole = read.ec == std::errc() && read.ptr == end;
+    if (whole && value >= least && value <= most)
+        return value;
+    throw engine::ExperimentError("", option.substr(2) + " is " +
+                                          (whole ? text : "'" + text + "'") + ": " + option +
+                                          "; give a whole number in [" + std::to_string(least) +
+                                          ", " + std::to_string(most) + "]");
+}
+
+/// An option that takes a whole number.
 void addWhole(CLI::App& command, const std::string& option, std::int64_t& target,
               std::int64_t least, std::int64_t most) {
     const std::function<void(const std::string&)> take = [option, &target, least,
                                                           most](const std::string& text) {
-        const char* end = text.data() + text.size();
-        const auto read = std::from_chars(text.data(), end, target);
-        const bool whole = read.ec == std::errc() && read.ptr == end;
-        if (whole && target >= least && target <= most)
-            return;
-        throw engine::ExperimentError("", option.substr(2) + " is " +
-                                              (whole ? text : "'" + text + "'") + ": " + option +
-                                              "; give a whole number in [" + std::to_string(least) +
-                                              ", " + std::to_string(most) + "]");
+        target = wholeNumber(option, text, least, most);
+    };
+    command.add_option_function(option, take);
+}
+
+/// The same for several, separated by commas.
+void addWholeList(CLI::App& command, const std::string& option, std::vector<std::int64_t>& target,
+                  std::int64_t least, std::int64_t most) {
+    const std::function<void(const std::string&)> take = [option, &target, least,
+                                                          most](const std::string& text) {
+        target.clear();
+        std::istringstream items(text + ','); // so that "" and "1," have an empty last item
+        for (std::string item; std::getline(items, item, ',');)
+            target.push_back(wholeNumber(option, item, least, most));
     };
     command.add_option_function(option, take);
 }
@@ -102,6 +123,7 @@ void addTrain(Parser& parser) {
     parser.train->add_option("--resume", arguments.resume)->check(named());
     parser.train->add_option("--save", arguments.save)->check(named());
     parser.train->add_flag("--per-worker", arguments.perWorker);
+    addWholeList(*parser.train, "--record-gradients", arguments.gradientSteps, 1, kMostCounted);
     parser.train->add_flag("--quiet", arguments.quiet);
     parser.train->add_flag("--insecure", arguments.insecure);
     parser.trainFields.addTo(*parser.train);

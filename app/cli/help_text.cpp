@@ -141,6 +141,9 @@ Files and output:
       Write the final parameters under PyTorch's names.
   --per-worker
       Log a record a step for each worker too.
+  --record-gradients STEP,STEP,...
+      Keep worker 0's gradient of these steps, as backward leaves it, in DIR/gradients: files for
+      gradlab-cli compress --in and gradlab-cli bench compress --gradient.
   --insecure
       Let worker processes join without keys from other machines too: anybody who reaches the port
       may then take part.

@@ -6,16 +6,19 @@
 
 #include "app/cli/schema_options.h"
 
+#include <cstdint>
 #include <string>
+#include <vector>
 
 namespace gradlab::app {
 
 struct TrainArguments {
-    std::string file;   ///< experiment or race; empty: the defaults
-    std::string out;    ///< run folder
-    std::string log;    ///< JSONL alone
-    std::string resume; ///< run folder to go on with
-    std::string save;   ///< final parameters
+    std::string file;                        ///< experiment or race; empty: the defaults
+    std::string out;                         ///< run folder
+    std::string log;                         ///< JSONL alone
+    std::string resume;                      ///< run folder to go on with
+    std::string save;                        ///< final parameters
+    std::vector<std::int64_t> gradientSteps; ///< steps whose gradient is kept in the run folder
     bool perWorker = false;
     bool quiet = false;
     bool insecure = false; ///< listen beyond loopback without keys

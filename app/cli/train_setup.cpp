@@ -47,7 +47,22 @@ void requireNothingBesideResume(const TrainArguments& arguments) {
                                       "; leave out the experiment's file and --out");
 }
 
-void requireConsistent(const TrainArguments& arguments, std::size_t members) {
+/// Where the gradients go, and that they are this process's.
+void requireGradientsKept(const TrainArguments& arguments, const std::vector<Experiment>& race) {
+    if (arguments.gradientSteps.empty())
+        return;
+    if (arguments.out.empty() && arguments.resume.empty())
+        throw ExperimentError("", "the gradients have no folder: --record-gradients; give --out");
+    for (const Experiment& experiment : race)
+        if (experiment.cluster.transport != "threads")
+            throw ExperimentError("cluster.transport",
+                                  "the gradients are other processes': --record-gradients with "
+                                  "--transport " +
+                                      experiment.cluster.transport + "; use --transport threads");
+}
+
+void requireConsistent(const TrainArguments& arguments, const std::vector<Experiment>& race) {
+    const std::size_t members = race.size();
     if (members > 1 && !arguments.log.empty())
         throw ExperimentError("", "one log for " + std::to_string(members) +
                                       " experiments: --log " + arguments.log +
@@ -56,6 +71,7 @@ void requireConsistent(const TrainArguments& arguments, std::size_t members) {
         throw ExperimentError("", "one file for the parameters of " + std::to_string(members) +
                                       " experiments: --save " + arguments.save +
                                       "; run them apart");
+    requireGradientsKept(arguments, race);
     if (!arguments.save.empty())
         requireWritableFile("--save", arguments.save);
     if (!arguments.log.empty())
@@ -73,6 +89,9 @@ void addMember(TrainSetup& setup, const TrainArguments& arguments, const Experim
         sink->files.push_back(std::make_unique<engine::RunLog>(arguments.log));
     if (folder != nullptr) {
         member.options.checkpointFolder = folder->checkpoints();
+        member.options.gradientSteps.assign(arguments.gradientSteps.begin(),
+                                            arguments.gradientSteps.end());
+        member.options.gradientFolder = folder->path() / "gradients";
         sink->files.push_back(std::move(folder));
     }
     setup.names.push_back(engine::displayName(experiment));
@@ -86,7 +105,7 @@ TrainSetup prepareNew(const TrainArguments& arguments,
     if (!arguments.file.empty())
         race = engine::readExperiments(arguments.file);
     applyOverrides(overrides, race);
-    requireConsistent(arguments, race.size());
+    requireConsistent(arguments, race);
     (void)engine::requireValidRace(race); // warnings become events of the run
     std::vector<std::unique_ptr<engine::RunFolder>> folders(race.size());
     if (!arguments.out.empty())
@@ -124,7 +143,6 @@ TrainSetup prepareResumed(const TrainArguments& arguments,
                           const std::vector<FieldOverride>& overrides) {
     requireNothingBesideResume(arguments);
     const auto points = engine::findResumePoints(arguments.resume);
-    requireConsistent(arguments, points.size());
     TrainSetup setup;
     std::vector<FieldOverride> limits;
     for (const FieldOverride& change : overrides) {
@@ -144,6 +162,7 @@ TrainSetup prepareResumed(const TrainArguments& arguments,
         race.push_back(engine::readCheckpointExperiment(point.checkpoint));
         requireSameRun(point, race.back());
     }
+    requireConsistent(arguments, race);
     applyOverrides(limits, race);
     // What the changes would make must be valid before anything starts.
     std::vector<Experiment> changed = race;

@@ -6,6 +6,7 @@
 #include "engine/compression/unit_decoder.h"
 #include "engine/core/errors.h"
 #include "engine/core/parallel.h"
+#include "engine/model/parameter_file.h"
 #include "engine/training/experiment_schema.h"
 #include "engine/training/gradient_exchange.h"
 #include "engine/training/training_rules.h"
@@ -123,9 +124,7 @@ private:
 
     void writeDecoded() {
         SafetensorsWriter writer;
-        for (const TensorInfo& tensor : layout_.tensors())
-            writer.add(tensor.name, tensor.shape,
-                       std::span<const T>(decoded_.span().subspan(tensor.offset, tensor.size)));
+        addTensors(writer, layout_, std::as_const(decoded_).span());
         writer.write(request_.output);
     }
 

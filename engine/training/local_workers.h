@@ -30,6 +30,9 @@ public:
     void setStates(std::vector<WorkerState<T>> states, const std::string& origin) override;
     [[nodiscard]] std::vector<ClusterEvent> takeEvents() override { return {}; }
     [[nodiscard]] bool takePauseRequest() override { return false; }
+    [[nodiscard]] std::span<const T> keptGradient() const override {
+        return workers_.front()->keptGradient();
+    }
     [[nodiscard]] ClusterCoordinator* cluster() override { return nullptr; }
     void end(const std::string& /*reason*/) override {}
 

@@ -5,6 +5,7 @@
 #include "engine/core/errors.h"
 #include "engine/core/safetensors.h"
 #include "engine/model/language_model.h"
+#include "engine/model/parameter_file.h"
 
 #include <xxhash.h>
 
@@ -56,17 +57,14 @@ void Replica<T>::initialise(std::uint32_t seed, const std::string& initFile) {
 template <class T>
 void Replica<T>::save(const std::string& file) const {
     SafetensorsWriter writer;
-    for (const TensorInfo& tensor : layout_.tensors())
-        writer.add(tensor.name, tensor.shape, parameters().subspan(tensor.offset, tensor.size));
+    addTensors(writer, layout_, parameters());
     writer.setMetadata("format", "pt");
     writer.write(file);
 }
 
 template <class T>
 void Replica<T>::addTo(SafetensorsWriter& writer) {
-    for (const TensorInfo& tensor : layout_.tensors())
-        writer.add(tensor.name, tensor.shape,
-                   std::as_const(*this).parameters().subspan(tensor.offset, tensor.size));
+    addTensors(writer, layout_, std::as_const(*this).parameters());
     const std::span<const T> velocity = optimizer_.velocity();
     if (!velocity.empty())
         writer.add(kVelocity, {velocity.size()}, velocity);

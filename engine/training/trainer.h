@@ -18,6 +18,7 @@
 #include <optional>
 #include <stop_token>
 #include <string>
+#include <vector>
 
 namespace gradlab::engine {
 
@@ -32,6 +33,10 @@ struct TrainerOptions {
     std::filesystem::path checkpointFolder;          ///< empty: no checkpoints on their own
     std::optional<std::filesystem::path> resumeFrom; ///< a checkpoint file
     bool perWorker = false;                          ///< worker records too
+    /// Steps whose gradient, worker 0's before memory and compressor, is kept as a file
+    /// `gradientFolder`/step-N.safetensors. Only of workers that are threads.
+    std::vector<std::uint64_t> gradientSteps;
+    std::filesystem::path gradientFolder;
 };
 
 struct TrainerProgress {

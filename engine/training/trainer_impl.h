@@ -46,6 +46,8 @@ private:
                      const SgdOutcome& sgd);
     [[nodiscard]] StepInputs stepInputs(const WorkerStep& step, const SgdOutcome& sgd) const;
     void writeClusterEvents();
+    [[nodiscard]] bool keepsGradient(std::uint64_t step) const;
+    void writeGradient(std::uint64_t step);
 
     // What is due after a step (trainer_evaluation.cpp)
     void evaluateIfDue(const std::stop_token& stop);

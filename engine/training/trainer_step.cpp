@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: Gradient Lab contributors
 // SPDX-License-Identifier: GPL-3.0-or-later
 // One step of the trainer: its workers compute, exchange and commit; update; account.
+#include "engine/model/parameter_file.h"
 #include "engine/training/trainer_impl.h"
 #include "engine/training/training_rules.h"
 
@@ -25,7 +26,8 @@ void TrainerImpl<T>::step(const std::stop_token& stop) {
     const auto begin = Clock::now();
     workers_->boundary(totals_.step, stop);
     writeClusterEvents();
-    const WorkerStep now = workerStep(experiment_, totals_.step + 1, windows_);
+    WorkerStep now = workerStep(experiment_, totals_.step + 1, windows_);
+    now.keepGradient = keepsGradient(now.position.step);
     const double meanNorm = workers_->exchange(now, stop);
     // From here on the step is committed: nothing below may give it up.
     ReplicaUpdate update;
@@ -36,6 +38,24 @@ void TrainerImpl<T>::step(const std::stop_token& stop) {
     accountStep(now, accounts,
                 workers_->replicaFollows() || accounts.empty() ? update.sgd : accounts.front().sgd);
     writeClusterEvents();
+    if (now.keepGradient)
+        writeGradient(now.position.step);
+}
+
+template <class T>
+bool TrainerImpl<T>::keepsGradient(std::uint64_t step) const {
+    const auto& kept = options_.gradientSteps;
+    return std::find(kept.begin(), kept.end(), step) != kept.end();
+}
+
+template <class T>
+void TrainerImpl<T>::writeGradient(std::uint64_t step) {
+    std::error_code failed; // the writer says what is wrong
+    std::filesystem::create_directories(options_.gradientFolder, failed);
+    SafetensorsWriter writer;
+    addTensors(writer, replica_.layout(), workers_->keptGradient());
+    writer.setMetadata("step", std::to_string(step));
+    writer.write(options_.gradientFolder / ("step-" + std::to_string(step) + ".safetensors"));
 }
 
 template <class T>

@@ -122,6 +122,8 @@ void Worker<T>::compute(const WorkerStep& step, LanguageModel<T>& model,
     result_.loss = 0.0;
     result_.bytesMessage = 0;
     result_.parts.clear();
+    if (step.keepGradient && kept_.empty())
+        kept_ = AlignedBuffer<T>(plan_.size());
     const AllocationScope counted;
     arena.execute([&] {
         Pipeline pipeline(*this, step, parameters, exchange, arena);
@@ -148,7 +150,15 @@ void Worker<T>::forwardBackward(const WorkerStep& step, LanguageModel<T>& model,
     result_.loss = model.forwardBackward(
         parameters, windows_.window(step.window), {nextH_.span(), nextC_.span()}, dropout,
         gradient_.span(), [&] { pipeline.forwardDone(); },
-        [&](std::uint32_t tensor) { pipeline.tensorReady(tensor); }, stop);
+        [&](std::uint32_t tensor) {
+            if (step.keepGradient) {
+                const TensorInfo& info = model.layout().tensors()[tensor];
+                std::copy_n(gradient_.begin() + info.offset, info.size,
+                            kept_.begin() + info.offset);
+            }
+            pipeline.tensorReady(tensor);
+        },
+        stop);
     if (!std::isfinite(result_.loss))
         throw NumericError(step.position.step, "loss",
                            "the loss is not finite: step " + std::to_string(step.position.step) +

@@ -30,6 +30,7 @@ struct WorkerStep {
     double dropout = 0.0;
     std::uint32_t seed = 0;
     bool overlap = true;
+    bool keepGradient = false; ///< a copy of it, for keptGradient()
 };
 
 /// What one step gave; valid until the next compute().
@@ -59,6 +60,9 @@ public:
     void discard() noexcept;
 
     [[nodiscard]] const WorkerResult& result() const noexcept { return result_; }
+    /// The gradient of the last computed step that asked for it, before memory and compressor
+    /// changed it; empty before the first.
+    [[nodiscard]] std::span<const T> keptGradient() const noexcept { return kept_.span(); }
     [[nodiscard]] PhaseTimer& timer() noexcept { return timer_; }
     [[nodiscard]] std::uint32_t rank() const noexcept { return identity_.rank; }
     [[nodiscard]] std::size_t windows() const noexcept { return windows_.windows(); }
@@ -80,6 +84,7 @@ private:
     BatchIterator windows_;
     GradientCompressor<T> compressor_;
     AlignedBuffer<T> gradient_;
+    AlignedBuffer<T> kept_;            ///< see keptGradient()
     std::vector<std::size_t> missing_; ///< the pipeline's, kept for its memory
     AlignedBuffer<T> h_, c_;           ///< committed
     AlignedBuffer<T> nextH_, nextC_;   ///< of the step in flight

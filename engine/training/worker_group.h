@@ -9,6 +9,7 @@
 #include "engine/training/worker_accounting.h"
 
 #include <cstdint>
+#include <span>
 #include <stop_token>
 #include <string>
 #include <vector>
@@ -47,6 +48,8 @@ public:
 
     [[nodiscard]] virtual std::vector<ClusterEvent> takeEvents() = 0;
     [[nodiscard]] virtual bool takePauseRequest() = 0;
+    /// Worker 0's of the last step, if that asked for it; empty where it is another process's.
+    [[nodiscard]] virtual std::span<const T> keptGradient() const { return {}; }
     /// Null for threads.
     [[nodiscard]] virtual ClusterCoordinator* cluster() = 0;
     /// The run is over.

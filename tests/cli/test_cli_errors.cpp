@@ -66,6 +66,12 @@ void addOutputRows() {
     row("impossible folder", "train --steps 1 --out /proc/gradlab", 2, "--out /proc/gradlab");
     row("save nowhere", "train --steps 1 --save no/such/p.safetensors", 2, "--save");
     row("log nowhere", "train --steps 1 --log no/such/log.jsonl", 2, "--log");
+    row("gradients nowhere", "train --record-gradients 1", 2,
+        "the gradients have no folder: --record-gradients; give --out");
+    row("gradients elsewhere", "train --record-gradients 1 --out new --transport zmq", 2,
+        "the gradients are other processes': --record-gradients with --transport zmq");
+    row("gradients of no step", "train --out new --record-gradients 1,", 2,
+        "record-gradients is '': --record-gradients; give a whole number in [1, ");
     row("race, one log", "train race.json --log log.jsonl", 2, "--log log.jsonl");
     row("race, one save", "train race.json --save p.safetensors", 2, "--save p.safetensors");
     row("race, two seeds", "train seeds.json", 2, "a race shares text, model and seed");

@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: Gradient Lab contributors
 // SPDX-License-Identifier: GPL-3.0-or-later
 // gradlab-cli train from outside: folders, logs, races, Ctrl-C, resuming.
+#include "engine/core/safetensors.h"
 #include "engine/metrics/run_log.h"
 #include "engine/training/experiment_schema.h"
 #include "tests/support/cli_process.h"
@@ -10,6 +11,7 @@
 #include <nlohmann/json.hpp>
 
 #include <csignal>
+#include <map>
 
 using namespace gradlab;
 using namespace gradlab::tests;
@@ -32,6 +34,17 @@ QStringList eventsOf(const std::string& log) {
             events.append(QString::fromStdString(event->event + " " + event->details));
     }
     return events;
+}
+
+std::map<std::string, std::vector<double>> tensorsOf(const std::string& path) {
+    const auto file = engine::SafetensorsFile::read(path);
+    std::map<std::string, std::vector<double>> tensors;
+    for (const engine::TensorView& tensor : file.tensors()) {
+        auto& values = tensors[tensor.name];
+        values.resize(tensor.elements());
+        file.copyTo(tensor.name, std::span<double>(values));
+    }
+    return tensors;
 }
 
 engine::EndRecord endOf(const std::string& log) {
@@ -243,6 +256,39 @@ private Q_SLOTS:
         QCOMPARE(one.size(), two.size());
         for (std::size_t i = 0; i < one.size(); ++i)
             QVERIFY(one[i].loss == two[i].loss);
+    }
+
+    // Plain descent moves the parameters by -lr times one worker's gradient.
+    void recordedGradients() {
+        const CliFolder folder;
+        const QStringList plain =
+            QString("train --hidden 8 --layers 1 --untied --batch 4 --bptt 7 --workers 1 --lr 0.5 "
+                    "--clip 0 --precision f64 --quiet --record-gradients 1,3")
+                .split(' ');
+        for (const QString& steps : {QString("2"), QString("3")}) {
+            const CliResult result =
+                folder.run(plain + QStringList{"--steps", steps, "--save", "after-" + steps,
+                                               "--out", "run-" + steps});
+            QVERIFY2(result.exitCode == 0, qPrintable(result.error));
+        }
+        QCOMPARE(folder.entries("run-2/gradients"), QStringList{"step-1.safetensors"});
+        const auto recorded = tensorsOf(folder.file("run-3/gradients/step-3.safetensors"));
+        const auto before = tensorsOf(folder.file("after-2"));
+        const auto after = tensorsOf(folder.file("after-3"));
+        QCOMPARE(recorded.size(), after.size());
+        for (const auto& [name, gradient] : recorded)
+            for (std::size_t i = 0; i < gradient.size(); ++i)
+                QCOMPARE(before.at(name)[i] - 0.5 * gradient[i], after.at(name)[i]);
+        // What a method does to its copy is not in it, with overlap or without.
+        for (const QStringList& method : {QStringList{"dgc"}, QStringList{"topk", "--no-overlap"},
+                                          QStringList{"topk", "--scope", "model"}}) {
+            const QString name = method.join(' ');
+            const CliResult result =
+                folder.run(plain + QStringList{"--steps", "1", "--out", name, "--method"} + method);
+            QVERIFY2(result.exitCode == 0, qPrintable(result.error));
+            QCOMPARE(folder.read(name + "/gradients/step-1.safetensors"),
+                     folder.read("run-3/gradients/step-1.safetensors"));
+        }
     }
 
     void helpTeaches() {

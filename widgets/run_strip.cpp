@@ -153,8 +153,9 @@ QRectF RunStrip::cardBox(std::size_t slot) const {
     const double wide =
         std::min(width() / static_cast<double>(now.columns), kWidestCard * now.type.text);
     const double high = height() / static_cast<double>(now.rows);
-    return {static_cast<double>(slot % now.columns) * wide,
-            static_cast<double>(slot / now.columns) * high, wide, high};
+    const std::size_t row = slot / now.columns;
+    return {static_cast<double>(slot % now.columns) * wide, static_cast<double>(row) * high, wide,
+            high};
 }
 
 void RunStrip::resizeEvent(QResizeEvent* event) {

@@ -4,7 +4,15 @@
 // Sanitizers bring their own, which must stay.
 #include "engine/core/allocation_count.h"
 
-#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__) // GCC's way to say so
+#define GRADLAB_SANITIZED
+#elif defined(__has_feature) // Clang's
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
+#define GRADLAB_SANITIZED
+#endif
+#endif
+
+#ifndef GRADLAB_SANITIZED
 
 #include <cstdlib>
 #include <new>

@@ -57,8 +57,7 @@ void requireGradientsKept(const TrainArguments& arguments, const std::vector<Exp
         if (experiment.cluster.transport != "threads")
             throw ExperimentError("cluster.transport",
                                   "the gradients are other processes': --record-gradients with "
-                                  "--transport " +
-                                      experiment.cluster.transport + "; use --transport threads");
+                                  "--transport zmq; use --transport threads");
 }
 
 void requireConsistent(const TrainArguments& arguments, const std::vector<Experiment>& race) {

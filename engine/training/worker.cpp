@@ -6,6 +6,7 @@
 #include "engine/core/errors.h"
 
 #include <cmath>
+#include <functional>
 #include <string>
 #include <utility>
 
@@ -147,18 +148,17 @@ void Worker<T>::forwardBackward(const WorkerStep& step, LanguageModel<T>& model,
     const DropoutContext dropout{step.dropout, step.seed,
                                  static_cast<std::uint32_t>(step.position.step),
                                  static_cast<std::uint32_t>(columns_.firstColumn)};
+    const auto ready = [&](std::uint32_t tensor) {
+        if (step.keepGradient) {
+            const TensorInfo& info = model.layout().tensors()[tensor];
+            std::copy_n(gradient_.begin() + info.offset, info.size, kept_.begin() + info.offset);
+        }
+        pipeline.tensorReady(tensor);
+    };
     result_.loss = model.forwardBackward(
         parameters, windows_.window(step.window), {nextH_.span(), nextC_.span()}, dropout,
-        gradient_.span(), [&] { pipeline.forwardDone(); },
-        [&](std::uint32_t tensor) {
-            if (step.keepGradient) {
-                const TensorInfo& info = model.layout().tensors()[tensor];
-                std::copy_n(gradient_.begin() + info.offset, info.size,
-                            kept_.begin() + info.offset);
-            }
-            pipeline.tensorReady(tensor);
-        },
-        stop);
+        gradient_.span(), [&] { pipeline.forwardDone(); }, std::cref(ready),
+        stop); // by reference: a copy would be a heap allocation
     if (!std::isfinite(result_.loss))
         throw NumericError(step.position.step, "loss",
                            "the loss is not finite: step " + std::to_string(step.position.step) +

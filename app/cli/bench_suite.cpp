@@ -133,6 +133,15 @@ private:
 
     [[nodiscard]] std::set<int> threadCounts() const { return {1, cores_}; }
 
+    [[nodiscard]] static std::vector<std::pair<const char*, engine::Precision>>
+    measuredPrecisions() {
+        std::vector<std::pair<const char*, engine::Precision>> all = {
+            {"f32", engine::Precision::F32}, {"f64", engine::Precision::F64}};
+        if (engine::bf16Ability() == engine::Bf16Ability::Ready)
+            all.emplace_back("bf16", engine::Precision::BF16);
+        return all;
+    }
+
     void addLimits() {
         for (const int threads : threadCounts()) {
             const std::string key = std::to_string(threads);
@@ -141,8 +150,7 @@ private:
                                   document["limits"]["copy_bytes_per_second"][key] =
                                       engine::measureCopyRate(kBytes, threads);
                               }});
-            for (const auto& [name, precision] : {std::pair{"f32", engine::Precision::F32},
-                                                  std::pair{"f64", engine::Precision::F64}})
+            for (const auto& [name, precision] : measuredPrecisions())
                 tasks_.push_back({"products, " + key + " threads", 1.0,
                                   [=, type = std::string(name), which = precision](Json& document) {
                                       document["limits"]["product_gflops"][type][key] =

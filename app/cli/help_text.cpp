@@ -214,7 +214,7 @@ log2 C(n, k) bits; QSGD: the entropy of its levels). The numbers are normal time
 those of a safetensors file. train: whole steps on random tokens: tokens_per_second,
 seconds_per_step (median of --steps, 5), compression_share (of computing, CPU time), peak_rss_mib,
 share_of_limit (6 (V H + 8 L H^2) flops a token against product_gflops, what square products of 1024
-reach on as many threads), allocations_per_step, and where the time went.
+reach in that precision on as many threads), allocations_per_step, and where the time went.
 
 Examples:
   gradlab-cli bench > bench.json

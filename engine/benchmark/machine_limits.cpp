@@ -8,6 +8,7 @@
 #include "engine/core/median.h"
 #include "engine/core/random.h"
 #include "engine/model/matrix_product.h"
+#include "engine/model/rounded_twin.h"
 
 #include <malloc.h>
 
@@ -66,31 +67,44 @@ std::vector<double> timeTogether(int threads, int rounds, const Make& make) {
 
 template <class T>
 struct SquareProduct {
-    SquareProduct() : a(kSide * kSide), c(kSide * kSide) {
+    explicit SquareProduct(ProductType type = ProductType::Native)
+        : a(kSide * kSide), c(kSide * kSide), b(type), twin(type) {
         std::vector<float> uniforms(kSide * kSide);
         fillUniform(uniforms, 1, RandomPurpose::Bench, {});
         for (std::size_t i = 0; i < a.size(); ++i)
             a[i] = static_cast<T>(uniforms[i] - 0.5F);
-        b.pack({a.data(), kSide, kSide});
+        twin.roundAll(a.data(), kSide, kSide);
+        b.pack(twin.factor(a.data(), 0, kSide));
     }
     void operator()() {
-        multiply<T>({a.data(), kSide, kSide}, b, {c.data(), kSide, kSide}, Accumulate::No);
+        multiply<T>(twin.factor(a.data(), 0, kSide), b, {c.data(), kSide, kSide}, Accumulate::No);
     }
     AlignedBuffer<T> a;
     AlignedBuffer<T> c;
     PackedMatrix<T> b;
+    RoundedTwin<T> twin; ///< of a
 };
+
+std::vector<double> timeProducts(Precision precision, int threads) {
+    switch (precision) {
+    case Precision::F64:
+        return timeTogether(threads, kProductRounds, [] { return SquareProduct<double>(); });
+    case Precision::BF16:
+        return timeTogether(threads, kProductRounds,
+                            [] { return SquareProduct<float>(ProductType::Bf16); });
+    default:
+        return timeTogether(threads, kProductRounds, [] { return SquareProduct<float>(); });
+    }
+}
 
 } // namespace
 
 double measureProductGflops(Precision precision, int threads) {
-    GRADLAB_CHECK(precision != Precision::BF16 && threads >= 1, threads);
-    const std::vector<double> seconds =
-        precision == Precision::F64
-            ? timeTogether(threads, kProductRounds, [] { return SquareProduct<double>(); })
-            : timeTogether(threads, kProductRounds, [] { return SquareProduct<float>(); });
+    GRADLAB_CHECK(threads >= 1, threads);
+    GRADLAB_CHECK(precision != Precision::BF16 || bf16Ability() == Bf16Ability::Ready,
+                  whyNotBf16(bf16Ability()));
     constexpr double kFlops = 2.0 * kSide * kSide * kSide;
-    return threads * kFlops / median(seconds) * 1e-9;
+    return threads * kFlops / median(timeProducts(precision, threads)) * 1e-9;
 }
 
 double measureCopyRate(std::size_t bytes, int threads) {

@@ -11,7 +11,8 @@
 namespace gradlab::engine {
 
 /// Multiply-adds count as two. n×n×n products with n = 1024, one in each of `threads` threads at
-/// once; the sum of their rates in 10^9 a second, median of 5.
+/// once; the sum of their rates in 10^9 a second, median of 5. BF16: of rounded operands, and
+/// bf16Ability() must be Ready.
 [[nodiscard]] GRADLAB_ENGINE_EXPORT double measureProductGflops(Precision precision, int threads);
 
 /// Bytes copied a second (read and written once each, counted once), `threads` threads at once,

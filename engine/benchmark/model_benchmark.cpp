@@ -74,27 +74,30 @@ public:
 
 private:
     void product(const char* name, const ProductShape& shape) {
-        timeProduct(name, shape, [&shape](const float* a, const auto& packed, auto c) {
+        PackedMatrix<float> packed;
+        const auto b = randomBuffer(shape.k * shape.n, 1);
+        packed.pack({b.data(), shape.k, shape.n});
+        timeProduct(name, shape, [&](const float* a, MatrixView<float> c) {
             multiply<float>({a, shape.m, shape.k}, packed, c, Accumulate::No);
         });
     }
 
-    /// The left-hand side is kept as its transpose.
+    /// The left-hand side is kept as its transpose; the right-hand one is packed each time.
     void transposed(const char* name, const ProductShape& shape) {
-        timeProduct(name, shape, [&shape](const float* a, const auto& packed, auto c) {
-            transposedMultiply<float>({a, shape.k, shape.m}, packed, c, Accumulate::No);
+        PackedMatrix<float> scratch;
+        const auto b = randomBuffer(shape.k * shape.n, 1);
+        timeProduct(name, shape, [&](const float* a, MatrixView<float> c) {
+            transposedMultiply<float>({a, shape.k, shape.m}, {b.data(), shape.k, shape.n}, scratch,
+                                      c, Accumulate::No);
         });
     }
 
     template <class Multiply>
     void timeProduct(const char* name, const ProductShape& shape, const Multiply& work) {
         const auto a = randomBuffer(shape.m * shape.k, 0);
-        const auto b = randomBuffer(shape.k * shape.n, 1);
         AlignedBuffer<float> c(shape.m * shape.n);
-        PackedMatrix<float> packed;
-        packed.pack({b.data(), shape.k, shape.n});
         add(name, sizeText(shape), flopsOf(shape), [&] {
-            work(a.data(), packed, MatrixView<float>{c.data(), shape.m, shape.n});
+            work(a.data(), {c.data(), shape.m, shape.n});
         });
     }
 

@@ -33,9 +33,9 @@ struct LayerIds {
 template <class T>
 class LstmLanguageModel final : public LanguageModel<T> {
 public:
-    explicit LstmLanguageModel(const ModelShape& shape)
-        : shape_(shape), layout_(shape), masks_(shape.layers + 1), dropped_(shape.layers + 1),
-          loss_(shape.vocabulary, shape.hidden) {
+    LstmLanguageModel(const ModelShape& shape, ProductType products)
+        : shape_(shape), layout_(shape), scratch_(products), masks_(shape.layers + 1),
+          dropped_(shape.layers + 1), loss_(shape.vocabulary, shape.hidden, products) {
         for (std::size_t layer = 0; layer < shape.layers; ++layer)
             layers_.emplace_back(shape.hidden, scratch_);
     }
@@ -197,10 +197,11 @@ private:
 } // namespace
 
 template <class T>
-std::unique_ptr<LanguageModel<T>> makeLstmLanguageModel(const ModelShape& shape) {
+std::unique_ptr<LanguageModel<T>> makeLstmLanguageModel(const ModelShape& shape,
+                                                        ProductType products) {
     GRADLAB_CHECK(shape.vocabulary > 0 && shape.hidden > 0 && shape.layers > 0, shape.vocabulary,
                   shape.hidden, shape.layers);
-    return std::make_unique<LstmLanguageModel<T>>(shape);
+    return std::make_unique<LstmLanguageModel<T>>(shape, products);
 }
 
 template <class T>
@@ -222,8 +223,10 @@ void initialiseParameters(const ParameterLayout& layout, const ModelShape& shape
     }
 }
 
-template std::unique_ptr<LanguageModel<float>> makeLstmLanguageModel(const ModelShape&);
-template std::unique_ptr<LanguageModel<double>> makeLstmLanguageModel(const ModelShape&);
+template std::unique_ptr<LanguageModel<float>> makeLstmLanguageModel(const ModelShape&,
+                                                                     ProductType);
+template std::unique_ptr<LanguageModel<double>> makeLstmLanguageModel(const ModelShape&,
+                                                                      ProductType);
 template void initialiseParameters(const ParameterLayout&, const ModelShape&, std::uint32_t,
                                    std::span<float>);
 template void initialiseParameters(const ParameterLayout&, const ModelShape&, std::uint32_t,

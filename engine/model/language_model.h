@@ -1,12 +1,13 @@
 // SPDX-FileCopyrightText: Gradient Lab contributors
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The LSTM language model: embedding, L LSTM layers, output layer (tied or not), softmax
-// cross-entropy. Forward and backward over one window of T time steps and B columns; f32 and f64
-// from one source. Leaves out: parameter updates (SgdOptimizer), the text (Corpus), threads' start
-// and end (the caller's arena). PyTorch's parameters and gate order i f g o; matrices row-major;
-// activations ordered (time, column).
+// cross-entropy. Forward and backward over one window of T time steps and B columns; f32, f64 and
+// f32 with products in bf16 from one source. Leaves out: parameter updates (SgdOptimizer), the text
+// (Corpus), threads' start and end (the caller's arena). PyTorch's parameters and gate order i f g
+// o; matrices row-major; activations ordered (time, column).
 #pragma once
 
+#include "engine/model/matrix_product.h"
 #include "engine/model/parameter_layout.h"
 
 #include <cstdint>
@@ -73,12 +74,16 @@ public:
     [[nodiscard]] virtual const ModelShape& shape() const noexcept = 0;
 };
 
-/// The LSTM model of `shape`. Buffers grow to the largest window seen and are then reused.
+/// The LSTM model of `shape`. Buffers grow to the largest window seen and are then reused. Products
+/// in bf16: float only, and bf16Ability() is Ready; everything else stays f32.
 template <class T>
-[[nodiscard]] std::unique_ptr<LanguageModel<T>> makeLstmLanguageModel(const ModelShape& shape);
+[[nodiscard]] std::unique_ptr<LanguageModel<T>>
+makeLstmLanguageModel(const ModelShape& shape, ProductType products = ProductType::Native);
 
-extern template std::unique_ptr<LanguageModel<float>> makeLstmLanguageModel(const ModelShape&);
-extern template std::unique_ptr<LanguageModel<double>> makeLstmLanguageModel(const ModelShape&);
+extern template std::unique_ptr<LanguageModel<float>> makeLstmLanguageModel(const ModelShape&,
+                                                                            ProductType);
+extern template std::unique_ptr<LanguageModel<double>> makeLstmLanguageModel(const ModelShape&,
+                                                                             ProductType);
 
 /// U[−1/√h, 1/√h] everywhere, an untied output bias 0; the same values in f32 and f64.
 template <class T>

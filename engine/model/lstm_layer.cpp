@@ -74,6 +74,12 @@ void columnBackward(std::size_t hidden, T* gates, const T* previousC, const T* c
 } // namespace
 
 template <class T>
+LstmLayer<T>::LstmLayer(std::size_t hidden, LstmScratch<T>& scratch)
+    : hidden_(hidden), scratch_(&scratch), inputWeightTwin_(scratch.products),
+      hiddenWeightTwin_(scratch.products), inputTwin_(scratch.products), hTwin_(scratch.products),
+      gateTwin_(scratch.products) {}
+
+template <class T>
 void LstmLayer<T>::reserve(std::size_t time, std::size_t columns) {
     time_ = time;
     columns_ = columns;
@@ -84,6 +90,8 @@ void LstmLayer<T>::reserve(std::size_t time, std::size_t columns) {
     static_cast<void>(grow(bias_, 4 * hidden_));
     static_cast<void>(grow(stepGradient_, stepSize()));
     static_cast<void>(grow(cellGradient_, stepSize()));
+    hTwin_.resize((time + 1) * columns, hidden_);
+    gateTwin_.resize(time * columns, 4 * hidden_);
 }
 
 template <class T>
@@ -96,18 +104,24 @@ void LstmLayer<T>::forward(const LstmWeights<T>& weights, std::span<const T> inp
     input_ = input;
     std::ranges::copy(h0, h_.data());
     std::ranges::copy(c0, c_.data());
+    hTwin_.roundRows(h_.data(), 0, columns);
+    inputTwin_.roundAll(input.data(), time * columns, hidden_);
+    inputWeightTwin_.roundAll(weights.input.data(), 4 * hidden_, hidden_);
+    hiddenWeightTwin_.roundAll(weights.hidden.data(), 4 * hidden_, hidden_);
     for (std::size_t j = 0; j < 4 * hidden_; ++j)
         bias_[j] = weights.inputBias[j] + weights.hiddenBias[j];
     for (std::size_t row = 0; row < time * columns; ++row)
         std::copy_n(bias_.data(), 4 * hidden_, gates_.data() + row * 4 * hidden_);
-    scratch_->once.packTransposed({weights.input.data(), 4 * hidden_, hidden_});
-    scratch_->recurrent.packTransposed({weights.hidden.data(), 4 * hidden_, hidden_});
-    multiply<T>({input.data(), time * columns, hidden_}, scratch_->once,
+    scratch_->once.packTransposed(inputWeightTwin_.factor(weights.input.data(), 0, 4 * hidden_));
+    scratch_->recurrent.packTransposed(
+        hiddenWeightTwin_.factor(weights.hidden.data(), 0, 4 * hidden_));
+    multiply<T>(inputTwin_.factor(input.data(), 0, time * columns), scratch_->once,
                 {gates_.data(), time * columns, 4 * hidden_}, Accumulate::Yes);
     for (std::size_t t = 0; t < time; ++t) {
         checkStop(stop);
-        multiply<T>({h_.data() + t * stepSize(), columns, hidden_}, scratch_->recurrent,
-                    {gates_.data() + t * 4 * stepSize(), columns, 4 * hidden_}, Accumulate::Yes);
+        multiply<T>(hTwin_.factor(h_.data() + t * stepSize(), t * columns, columns),
+                    scratch_->recurrent, {gates_.data() + t * 4 * stepSize(), columns, 4 * hidden_},
+                    Accumulate::Yes);
         gatesForward(t);
     }
 }
@@ -121,6 +135,8 @@ void LstmLayer<T>::gatesForward(std::size_t t) {
             columnForward(hidden_, gates_.data() + 4 * now, c_.data() + now, c_.data() + next,
                           h_.data() + next);
         }
+        const std::size_t row = (t + 1) * columns_ + first;
+        hTwin_.roundRows(h_.data() + row * hidden_, row, last - first);
     });
 }
 
@@ -145,14 +161,14 @@ void LstmLayer<T>::backwardThroughTime(const LstmWeights<T>& weights,
     // The window's end is cut off: nothing comes back from later windows.
     std::fill_n(stepGradient_.data(), stepSize(), T{0});
     std::fill_n(cellGradient_.data(), stepSize(), T{0});
-    scratch_->recurrent.pack({weights.hidden.data(), 4 * hidden_, hidden_});
+    scratch_->recurrent.pack(hiddenWeightTwin_.factor(weights.hidden.data(), 0, 4 * hidden_));
     for (std::size_t t = time_; t-- > 0;) {
         checkStop(stop);
         gatesBackward(t, outputGradient.data() + t * stepSize());
         if (t > 0)
-            multiply<T>({gates_.data() + t * 4 * stepSize(), columns_, 4 * hidden_},
-                        scratch_->recurrent, {stepGradient_.data(), columns_, hidden_},
-                        Accumulate::No);
+            multiply<T>(
+                gateTwin_.factor(gates_.data() + t * 4 * stepSize(), t * columns_, columns_),
+                scratch_->recurrent, {stepGradient_.data(), columns_, hidden_}, Accumulate::No);
     }
 }
 
@@ -166,6 +182,8 @@ void LstmLayer<T>::gatesBackward(std::size_t t, const T* outputGradient) {
                            c_.data() + now + stepSize(), outputGradient + column,
                            stepGradient_.data() + column, cellGradient_.data() + column);
         }
+        const std::size_t row = t * columns_ + first;
+        gateTwin_.roundRows(gates_.data() + row * 4 * hidden_, row, last - first);
     });
 }
 
@@ -186,24 +204,27 @@ void LstmLayer<T>::biasGradient(std::span<T> gradient) const {
 
 template <class T>
 void LstmLayer<T>::hiddenWeightGradient(std::span<T> gradient) {
+    const std::size_t rows = time_ * columns_;
     // Rows 0 … T·B−1 of h_ are h_{t−1} for t = 1 … T.
-    scratch_->once.pack({h_.data(), time_ * columns_, hidden_});
-    transposedMultiply<T>({gates_.data(), time_ * columns_, 4 * hidden_}, scratch_->once,
+    transposedMultiply<T>(gateTwin_.factor(gates_.data(), 0, rows),
+                          hTwin_.factor(h_.data(), 0, rows), scratch_->once,
                           {gradient.data(), 4 * hidden_, hidden_}, Accumulate::No);
 }
 
 template <class T>
 void LstmLayer<T>::inputWeightGradient(std::span<T> gradient) {
-    scratch_->once.pack({input_.data(), time_ * columns_, hidden_});
-    transposedMultiply<T>({gates_.data(), time_ * columns_, 4 * hidden_}, scratch_->once,
+    const std::size_t rows = time_ * columns_;
+    transposedMultiply<T>(gateTwin_.factor(gates_.data(), 0, rows),
+                          inputTwin_.factor(input_.data(), 0, rows), scratch_->once,
                           {gradient.data(), 4 * hidden_, hidden_}, Accumulate::No);
 }
 
 template <class T>
 void LstmLayer<T>::inputGradient(const LstmWeights<T>& weights, std::span<T> gradient) {
-    scratch_->once.pack({weights.input.data(), 4 * hidden_, hidden_});
-    multiply<T>({gates_.data(), time_ * columns_, 4 * hidden_}, scratch_->once,
-                {gradient.data(), time_ * columns_, hidden_}, Accumulate::No);
+    const std::size_t rows = time_ * columns_;
+    scratch_->once.pack(inputWeightTwin_.factor(weights.input.data(), 0, 4 * hidden_));
+    multiply<T>(gateTwin_.factor(gates_.data(), 0, rows), scratch_->once,
+                {gradient.data(), rows, hidden_}, Accumulate::No);
 }
 
 template class LstmLayer<float>;

@@ -6,11 +6,14 @@
 //   c_t = f ∘ c_{t−1} + i ∘ g;  h_t = o ∘ tanh(c_t)
 // T time, B columns, H hidden; the input is H wide too. Rows are ordered (time, column).
 // The products over all time steps are one product each; only h_{t−1} W_hh is done step by step.
+// With products in bf16 weights, inputs, h and the gates' gradients are rounded once, where they
+// are made; sums, gates, c and what is handed on stay float.
 // Leaves out: dropout, the order of layers, what the parameters are called.
 #pragma once
 
 #include "engine/core/aligned_buffer.h"
 #include "engine/model/matrix_product.h"
+#include "engine/model/rounded_twin.h"
 
 #include <cstddef>
 #include <span>
@@ -30,6 +33,9 @@ struct LstmWeights {
 /// Matrices rearranged for products: memory that all layers of a model use in turn.
 template <class T>
 struct LstmScratch {
+    explicit LstmScratch(ProductType type = ProductType::Native)
+        : products(type), recurrent(type), once(type) {}
+    ProductType products;
     PackedMatrix<T> recurrent; ///< the hidden weights, read at every time step
     PackedMatrix<T> once;      ///< the right-hand side of one large product
 };
@@ -39,7 +45,7 @@ struct LstmScratch {
 template <class T>
 class LstmLayer {
 public:
-    LstmLayer(std::size_t hidden, LstmScratch<T>& scratch) : hidden_(hidden), scratch_(&scratch) {}
+    LstmLayer(std::size_t hidden, LstmScratch<T>& scratch);
 
     /// `input` (T·B×H) must live until the window's backward is done. h0 and c0: B×H.
     /// @throws Cancelled between time steps.
@@ -52,7 +58,7 @@ public:
     [[nodiscard]] std::span<const T> lastCell() const noexcept;
 
     /// From the gradient of output() to that of the gates' inputs, kept inside; then any of the
-    /// four below.
+    /// four below. `weights` are forward()'s.
     /// @throws Cancelled between time steps.
     void backwardThroughTime(const LstmWeights<T>& weights, std::span<const T> outputGradient,
                              const std::stop_token& stop);
@@ -82,6 +88,11 @@ private:
     AlignedBuffer<T> bias_;  ///< 4H: b_ih + b_hh
     AlignedBuffer<T> stepGradient_; ///< B×H: gradient of h_{t−1} through step t's gates
     AlignedBuffer<T> cellGradient_; ///< B×H: gradient of c_{t−1}
+    RoundedTwin<T> inputWeightTwin_;
+    RoundedTwin<T> hiddenWeightTwin_;
+    RoundedTwin<T> inputTwin_;
+    RoundedTwin<T> hTwin_;
+    RoundedTwin<T> gateTwin_; ///< of the gradients
 };
 
 extern template class LstmLayer<float>;

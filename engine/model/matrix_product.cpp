@@ -7,11 +7,13 @@
 
 #include "engine/core/check.h"
 #include "engine/core/parallel.h"
+#include "engine/model/bf16_product.h"
 #include "engine/model/grow_buffer.h"
 #include "engine/model/product_kernel.h"
 
 #include <algorithm>
 #include <array>
+#include <type_traits>
 
 namespace gradlab::engine {
 namespace {
@@ -143,18 +145,42 @@ void multiplyBlocks(MatrixView<const T> a, const PackedMatrix<T>& b, MatrixView<
     });
 }
 
+template <class T>
+MatrixView<const Bfloat> rounded(const Factor<T>& factor) {
+    GRADLAB_CHECK(factor.rounded != nullptr, factor.exact.rows, factor.exact.cols);
+    return {factor.rounded, factor.exact.rows, factor.exact.cols};
+}
+
 } // namespace
+
+template <class T>
+PackedMatrix<T>::PackedMatrix(ProductType type) {
+    GRADLAB_CHECK(type == ProductType::Native || (std::is_same_v<T, float>));
+    if (type == ProductType::Bf16)
+        bf16_ = std::make_unique<Bf16Right>();
+}
+template <class T>
+PackedMatrix<T>::~PackedMatrix() = default;
+template <class T>
+PackedMatrix<T>::PackedMatrix(PackedMatrix&&) noexcept = default;
+template <class T>
+PackedMatrix<T>& PackedMatrix<T>::operator=(PackedMatrix&&) noexcept = default;
 
 template <class T>
 void PackedMatrix<T>::resize(std::size_t rows, std::size_t cols) {
     rows_ = rows;
     cols_ = cols;
+    if (bf16_ != nullptr)
+        return;
     static_cast<void>(grow(buffer_, rows * roundUp(cols, ProductKernel<T>::kLanes)));
 }
 
 template <class T>
-void PackedMatrix<T>::pack(MatrixView<const T> matrix) {
+void PackedMatrix<T>::pack(const Factor<T>& factor) {
+    const MatrixView<const T> matrix = factor.exact;
     resize(matrix.rows, matrix.cols);
+    if (bf16_ != nullptr)
+        return bf16_->pack(rounded(factor));
     for (std::size_t first = 0; first < cols_; first += ProductKernel<T>::kColumns) {
         const std::size_t width = panelWidth<T>(cols_, first);
         const std::size_t used = std::min(width, cols_ - first);
@@ -167,8 +193,11 @@ void PackedMatrix<T>::pack(MatrixView<const T> matrix) {
 }
 
 template <class T>
-void PackedMatrix<T>::packTransposed(MatrixView<const T> matrix) {
+void PackedMatrix<T>::packTransposed(const Factor<T>& factor) {
+    const MatrixView<const T> matrix = factor.exact;
     resize(matrix.cols, matrix.rows);
+    if (bf16_ != nullptr)
+        return bf16_->packTransposed(rounded(factor));
     constexpr std::size_t kColumns = ProductKernel<T>::kColumns;
     constexpr std::size_t kLine = kBufferAlignment / sizeof(T);
     parallelRanges(cols_, 4 * kColumns, [&](std::size_t begin, std::size_t end) {
@@ -190,24 +219,33 @@ void PackedMatrix<T>::packTransposed(MatrixView<const T> matrix) {
 }
 
 template <class T>
-void multiply(MatrixView<const T> a, const PackedMatrix<T>& b, MatrixView<T> c,
+void multiply(const Factor<T>& a, const PackedMatrix<T>& b, MatrixView<T> c,
               Accumulate accumulate) {
-    GRADLAB_CHECK(a.cols == b.rows() && a.rows == c.rows, a.cols, b.rows(), a.rows, c.rows);
-    multiplyBlocks<T, PlainLeft<T>>(a, b, c, accumulate);
+    GRADLAB_CHECK(a.exact.cols == b.rows() && a.exact.rows == c.rows, a.exact.cols, b.rows(),
+                  a.exact.rows, c.rows);
+    if constexpr (std::is_same_v<T, float>)
+        if (b.bf16() != nullptr)
+            return b.bf16()->multiply(rounded(a), c, accumulate);
+    multiplyBlocks<T, PlainLeft<T>>(a.exact, b, c, accumulate);
 }
 
 template <class T>
-void transposedMultiply(MatrixView<const T> a, const PackedMatrix<T>& b, MatrixView<T> c,
-                        Accumulate accumulate) {
-    GRADLAB_CHECK(a.rows == b.rows() && a.cols == c.rows, a.rows, b.rows(), a.cols, c.rows);
-    multiplyBlocks<T, TransposedLeft<T>>(a, b, c, accumulate);
+void transposedMultiply(const Factor<T>& a, const Factor<T>& b, PackedMatrix<T>& scratch,
+                        MatrixView<T> c, Accumulate accumulate) {
+    GRADLAB_CHECK(a.exact.rows == b.exact.rows && a.exact.cols == c.rows, a.exact.rows,
+                  b.exact.rows, a.exact.cols, c.rows);
+    if constexpr (std::is_same_v<T, float>)
+        if (scratch.bf16() != nullptr)
+            return scratch.bf16()->transposedMultiply(rounded(a), rounded(b), c, accumulate);
+    scratch.pack(b);
+    multiplyBlocks<T, TransposedLeft<T>>(a.exact, scratch, c, accumulate);
 }
 
 #define GRADLAB_INSTANTIATE(T)                                                                     \
     template class PackedMatrix<T>;                                                                \
-    template void multiply<T>(MatrixView<const T>, const PackedMatrix<T>&, MatrixView<T>,          \
+    template void multiply<T>(const Factor<T>&, const PackedMatrix<T>&, MatrixView<T>,             \
                               Accumulate);                                                         \
-    template void transposedMultiply<T>(MatrixView<const T>, const PackedMatrix<T>&,               \
+    template void transposedMultiply<T>(const Factor<T>&, const Factor<T>&, PackedMatrix<T>&,      \
                                         MatrixView<T>, Accumulate);
 GRADLAB_INSTANTIATE(float)
 GRADLAB_INSTANTIATE(double)

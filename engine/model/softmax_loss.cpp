@@ -66,6 +66,12 @@ double exponentials(T* row, std::size_t size, T max) {
 } // namespace
 
 template <class T>
+SoftmaxLoss<T>::SoftmaxLoss(std::size_t vocabulary, std::size_t hidden, ProductType products)
+    : vocabulary_(vocabulary), hidden_(hidden), weightT_(products), weight_(products),
+      tileInput_(products), weightTwin_(products), inputTwin_(products), tileTwin_(products),
+      scaledTwin_(products) {}
+
+template <class T>
 std::size_t SoftmaxLoss<T>::tileRows() const noexcept {
     const std::size_t balanced = hidden_ * 2 / 3;
     const std::size_t rows =
@@ -92,22 +98,24 @@ void SoftmaxLoss<T>::tileLosses(std::span<const std::int32_t> targets, T* tile,
                 continue;
             rowScales_[r] = static_cast<T>(gradientScale / sum);
             row[target] -= static_cast<T>(sum);
+            tileTwin_.roundRows(row, r, 1);
         }
     });
 }
 
 template <class T>
 void SoftmaxLoss<T>::packWeight(const OutputWeights<T>& weights) {
-    weightT_.packTransposed({weights.weight.data(), vocabulary_, hidden_});
+    weightTwin_.roundAll(weights.weight.data(), vocabulary_, hidden_);
+    weightT_.packTransposed(weightTwin_.factor(weights.weight.data(), 0, vocabulary_));
 }
 
 template <class T>
-void SoftmaxLoss<T>::tileLogits(const OutputWeights<T>& weights, std::span<const T> input,
-                                T* out) const {
+void SoftmaxLoss<T>::tileLogits(const OutputWeights<T>& weights, std::span<const T> input, T* out) {
     const std::size_t rows = input.size() / hidden_;
     for (std::size_t r = 0; r < rows && !weights.bias.empty(); ++r)
         std::ranges::copy(weights.bias, out + r * vocabulary_);
-    multiply<T>({input.data(), rows, hidden_}, weightT_, {out, rows, vocabulary_},
+    inputTwin_.roundAll(input.data(), rows, hidden_);
+    multiply<T>(inputTwin_.factor(input.data(), 0, rows), weightT_, {out, rows, vocabulary_},
                 weights.bias.empty() ? Accumulate::No : Accumulate::Yes);
 }
 
@@ -144,9 +152,10 @@ double SoftmaxLoss<T>::lossAndGradient(const OutputWeights<T>& weights, std::spa
                                        const std::stop_token& stop) {
     double total = 0.0;
     packWeight(weights);
-    weight_.pack({weights.weight.data(), vocabulary_, hidden_});
+    weight_.pack(weightTwin_.factor(weights.weight.data(), 0, vocabulary_));
     const std::size_t most = std::min(tileRows(), targets.size());
     const std::span<T> tile = grow(tile_, most * vocabulary_);
+    tileTwin_.resize(most, vocabulary_);
     static_cast<void>(grow(rowLosses_, most));
     static_cast<void>(grow(rowScales_, most));
     static_cast<void>(grow(scaledInput_, most * hidden_));
@@ -171,15 +180,15 @@ template <class T>
 void SoftmaxLoss<T>::tileGradients(std::span<const T> input, const OutputGradients<T>& gradients,
                                    std::size_t first, std::size_t rows) {
     T* const inputGradient = gradients.input.data() + first * hidden_;
-    multiply<T>({tile_.data(), rows, vocabulary_}, weight_, {inputGradient, rows, hidden_},
-                Accumulate::No);
+    const Factor<T> tile = tileTwin_.factor(tile_.data(), 0, rows);
+    multiply<T>(tile, weight_, {inputGradient, rows, hidden_}, Accumulate::No);
     for (std::size_t r = 0; r < rows; ++r)
         for (std::size_t j = 0; j < hidden_; ++j) {
             inputGradient[r * hidden_ + j] *= rowScales_[r];
             scaledInput_[r * hidden_ + j] = input[r * hidden_ + j] * rowScales_[r];
         }
-    tileInput_.pack({scaledInput_.data(), rows, hidden_});
-    transposedMultiply<T>({tile_.data(), rows, vocabulary_}, tileInput_,
+    scaledTwin_.roundAll(scaledInput_.data(), rows, hidden_);
+    transposedMultiply<T>(tile, scaledTwin_.factor(scaledInput_.data(), 0, rows), tileInput_,
                           {gradients.weight.data(), vocabulary_, hidden_},
                           first == 0 ? Accumulate::No : Accumulate::Yes);
     for (std::size_t r = 0; r < rows && !gradients.bias.empty(); ++r)

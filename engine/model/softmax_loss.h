@@ -8,10 +8,13 @@
 //   Σ_r P
 // P = diag(s) · E with E = exp(logits − max) − S · onehot, S the row's sum of exponentials and
 // s = 1 / (N · S). The tile holds E; rows of X and dX, far shorter, are multiplied by s.
+// With products in bf16 W, X, E and diag(s) · X are rounded for them, once each; exponentials, sums
+// and what comes out stay float.
 #pragma once
 
 #include "engine/core/aligned_buffer.h"
 #include "engine/model/matrix_product.h"
+#include "engine/model/rounded_twin.h"
 
 #include <cstddef>
 #include <cstdint>
@@ -38,8 +41,8 @@ struct OutputGradients {
 template <class T>
 class SoftmaxLoss {
 public:
-    SoftmaxLoss(std::size_t vocabulary, std::size_t hidden)
-        : vocabulary_(vocabulary), hidden_(hidden) {}
+    SoftmaxLoss(std::size_t vocabulary, std::size_t hidden,
+                ProductType products = ProductType::Native);
 
     /// Sum of the N losses. `input` N×H.
     [[nodiscard]] double loss(const OutputWeights<T>& weights, std::span<const T> input,
@@ -54,7 +57,7 @@ public:
 
 private:
     void packWeight(const OutputWeights<T>& weights);
-    void tileLogits(const OutputWeights<T>& weights, std::span<const T> input, T* out) const;
+    void tileLogits(const OutputWeights<T>& weights, std::span<const T> input, T* out);
     [[nodiscard]] std::size_t tileRows() const noexcept;
     void tileLosses(std::span<const std::int32_t> targets, T* tile, double gradientScale);
     void tileGradients(std::span<const T> input, const OutputGradients<T>& gradients,
@@ -69,6 +72,10 @@ private:
     AlignedBuffer<T> scaledInput_;    ///< tileRows×H: diag(s) · X
     AlignedBuffer<double> rowLosses_; ///< tileRows
     AlignedBuffer<T> rowScales_;      ///< tileRows: s
+    RoundedTwin<T> weightTwin_;
+    RoundedTwin<T> inputTwin_;
+    RoundedTwin<T> tileTwin_; ///< of E
+    RoundedTwin<T> scaledTwin_;
 };
 
 extern template class SoftmaxLoss<float>;

@@ -16,6 +16,10 @@ namespace gradlab::engine {
 
 namespace {
 
+[[noreturn]] void refuse(const Error& error) {
+    throw ProtocolError(std::string("snapshot refused: ") + error.what());
+}
+
 template <class T>
 class ClusterNodeImpl final : public ClusterNode {
 public:
@@ -26,7 +30,7 @@ public:
           plan_(ParameterLayout(shape_), compressionScope(experiment_)),
           arena_(static_cast<int>(threads)),
           replica_(shape_, plan_, aggregatorSettings(experiment_)),
-          model_(makeLstmLanguageModel<T>(shape_)),
+          model_(makeLstmLanguageModel<T>(shape_, productType(experiment_))),
           worker_(plan_, shape_, std::move(node.columns),
                   static_cast<std::size_t>(experiment_.training.bptt), experiment_.compression,
                   compressorIdentity(experiment_, rank_)) {
@@ -130,7 +134,17 @@ void ClusterNodeImpl<T>::load(ByteView bytes) {
             replica_.loadFrom(snapshot);
         loadWorker(snapshot);
     } catch (const DataError& error) {
-        throw ProtocolError(std::string("snapshot refused: ") + error.what());
+        refuse(error);
+    }
+}
+
+NodeDescription describedNode(const SafetensorsFile& snapshot) {
+    try {
+        return readDescription(snapshot);
+    } catch (const DataError& error) {
+        refuse(error);
+    } catch (const ExperimentError& error) {
+        refuse(error);
     }
 }
 
@@ -140,18 +154,25 @@ ClusterNode::~ClusterNode() = default;
 
 std::unique_ptr<ClusterNode> ClusterNode::create(ByteView snapshot, const ExchangeFactory& exchange,
                                                  std::size_t threads) {
+    return createOn(bf16Ability(), snapshot, exchange, threads);
+}
+
+std::unique_ptr<ClusterNode> ClusterNode::createOn(Bf16Ability ability, ByteView snapshot,
+                                                   const ExchangeFactory& exchange,
+                                                   std::size_t threads) {
     const SafetensorsFile file = parseSnapshot(snapshot);
+    NodeDescription node = describedNode(file);
+    requirePrecision(node.experiment, ability);
+    const std::size_t cores = std::max<std::size_t>(1, threads);
     try {
-        NodeDescription node = readDescription(file);
-        const std::size_t cores = std::max<std::size_t>(1, threads);
         if (node.experiment.training.precision == "f64")
             return std::make_unique<ClusterNodeImpl<double>>(file, std::move(node), exchange,
                                                              cores);
         return std::make_unique<ClusterNodeImpl<float>>(file, std::move(node), exchange, cores);
     } catch (const DataError& error) {
-        throw ProtocolError(std::string("snapshot refused: ") + error.what());
+        refuse(error);
     } catch (const ExperimentError& error) {
-        throw ProtocolError(std::string("snapshot refused: ") + error.what());
+        refuse(error);
     }
 }
 

@@ -14,6 +14,7 @@
 #include "engine/compression/gradient_compressor.h"
 #include "engine/core/byte_buffer.h"
 #include "engine/core/export.h"
+#include "engine/core/precision.h"
 #include "engine/training/gradient_exchange.h"
 
 #include <cstdint>
@@ -28,9 +29,15 @@ class GRADLAB_ENGINE_EXPORT ClusterNode {
 public:
     /// From a joiner's snapshot. `exchange` makes this process's end of the exchange; `threads` =
     /// cores that it may use.
-    /// @throws ProtocolError for a snapshot that does not fit together
+    /// @throws ProtocolError for a snapshot that does not fit together, ExperimentError if this
+    /// machine cannot train in the run's precision
     [[nodiscard]] static std::unique_ptr<ClusterNode>
     create(ByteView snapshot, const ExchangeFactory& exchange, std::size_t threads);
+    /// The same on a machine of that ability; for tests of a refusal.
+    [[nodiscard]] static std::unique_ptr<ClusterNode> createOn(Bf16Ability ability,
+                                                               ByteView snapshot,
+                                                               const ExchangeFactory& exchange,
+                                                               std::size_t threads);
     virtual ~ClusterNode();
 
     /// Computes the gradient, exchanges, checks the mean, commits, updates. Returns when the

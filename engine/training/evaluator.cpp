@@ -14,8 +14,9 @@ double Evaluation::perplexity() const {
 }
 
 template <class T>
-Evaluator<T>::Evaluator(const ModelShape& shape, std::size_t columns, std::size_t bptt)
-    : model_(makeLstmLanguageModel<T>(shape)), columns_(columns), bptt_(bptt) {}
+Evaluator<T>::Evaluator(const ModelShape& shape, std::size_t columns, std::size_t bptt,
+                        ProductType products)
+    : model_(makeLstmLanguageModel<T>(shape, products)), columns_(columns), bptt_(bptt) {}
 
 template <class T>
 Evaluation Evaluator<T>::evaluate(std::span<const T> parameters, const TokenIds& split,

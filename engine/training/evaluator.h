@@ -25,7 +25,8 @@ struct Evaluation {
 template <class T>
 class Evaluator {
 public:
-    Evaluator(const ModelShape& shape, std::size_t columns, std::size_t bptt);
+    Evaluator(const ModelShape& shape, std::size_t columns, std::size_t bptt,
+              ProductType products = ProductType::Native);
 
     /// In the caller's compute arena. @throws Cancelled between windows when `stop` asks;
     /// DataError if the split is too short for the columns.

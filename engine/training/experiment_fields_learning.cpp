@@ -229,7 +229,14 @@ void addArithmeticFields(std::vector<BoundField>& fields) {
                        .type = FieldType::Choice,
                        .choices = {"f32", "f64", "bf16"},
                        .label = "Precision",
-                       .help = "Arithmetic of the training: 32 or 64 bits a number.",
+                       .help = "Arithmetic of the training: 32 or 64 bits a number. bf16: f32, but "
+                               "matrix products take their operands rounded to 8 significant bits, "
+                               "with the range of f32, and add in f32; parameters, gradient and "
+                               "messages stay f32. About as good, faster, and only where the "
+                               "processor has instructions for it.",
+                       .equation = "C = Σₖ bf16(A)·bf16(B);  |bf16(x) − x| ≤ 2⁻⁸·|x|",
+                       .source = "Kalamkar et al. 2019, arXiv:1905.12322; Micikevicius et al. "
+                                 "2018, arXiv:1710.03740",
                        .advanced = true},
                       [](Experiment& e) -> FieldReference { return &e.training.precision; }});
     fields.push_back({{.path = "training.seed",

@@ -89,8 +89,9 @@ void addCodingFields(std::vector<BoundField>& fields) {
                        .type = FieldType::Choice,
                        .choices = {"auto", "f64", "f32", "f16", "bf16"},
                        .label = "Values",
-                       .help = "Number format of the values in a message. auto: the training's "
-                               "precision. With method none, f16 and bf16 are the 16-bit baseline.",
+                       .help = "Number format of the values in a message. auto: f64 when "
+                               "training in f64, else f32. With method none, f16 and bf16 are the "
+                               "16-bit baseline.",
                        .advanced = true},
                       [](Experiment& e) -> FieldReference { return &e.compression.values; }});
     fields.push_back({{.path = "compression.indices",

@@ -6,6 +6,7 @@
 #pragma once
 
 #include "engine/core/export.h"
+#include "engine/core/precision.h"
 #include "engine/training/experiment.h"
 
 #include <filesystem>
@@ -55,9 +56,12 @@ struct ExperimentIssue {
 
 /// Ranges of every field, and what only makes sense together (batch multiple of workers, momentum
 /// with the dgc memory, legal method × memory pairs, residual with QSGD's error bound ≥ 1 as a
-/// warning, …). Errors first.
+/// warning, …), and whether this machine can train in bf16. Errors first.
 [[nodiscard]] GRADLAB_ENGINE_EXPORT std::vector<ExperimentIssue>
-validate(const Experiment& experiment);
+validate(const Experiment& experiment, Bf16Ability ability = bf16Ability());
+/// @throws ExperimentError, as validate() says it, if the experiment's precision needs what is not
+/// there.
+void requirePrecision(const Experiment& experiment, Bf16Ability ability = bf16Ability());
 /// @throws ExperimentError with the first error of validate(). Returns the warnings.
 GRADLAB_ENGINE_EXPORT std::vector<ExperimentIssue> requireValid(const Experiment& experiment);
 

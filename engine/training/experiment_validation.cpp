@@ -6,7 +6,6 @@
 #include "engine/compression/compressor_registry.h"
 #include "engine/core/errors.h"
 #include "engine/core/json_text.h"
-#include "engine/core/version.h"
 #include "engine/training/experiment_schema.h"
 #include "engine/training/field_text.h"
 
@@ -67,15 +66,23 @@ void checkTraining(const Experiment& experiment, Issues& issues) {
                    std::to_string(workers) + " workers",
                advice);
     }
-    if (training.precision == "bf16")
-        report(issues, Severity::Error, "training.precision",
-               "gradlab " + std::string(version()) + " cannot train in bf16 yet",
-               "give f32 or f64 (--values bf16 sends 16-bit values)");
     if (training.targetPerplexity > 0.0 && training.targetPerplexity <= 1.0)
         report(issues, Severity::Error, "training.target_perplexity",
                "target_perplexity is " + formatReal(training.targetPerplexity) +
                    ", which no model reaches",
                "give a number above 1, or 0 for none");
+}
+
+void checkPrecision(const Experiment& experiment, Bf16Ability ability, Issues& issues) {
+    if (experiment.training.precision == "bf16" && ability != Bf16Ability::Ready)
+        report(issues, Severity::Error, "training.precision",
+               "cannot train in bf16, " + std::string(whyNotBf16(ability)),
+               "give f32 or f64 (--values bf16 sends 16-bit values)");
+}
+
+void throwFirstError(const Issues& issues) {
+    if (!issues.empty() && issues.front().severity == Severity::Error)
+        throw ExperimentError(issues.front().field, issues.front().message);
 }
 
 void checkCompression(const Experiment& experiment, Issues& issues) {
@@ -157,13 +164,14 @@ std::string ratioName(double ratio) {
 
 } // namespace
 
-std::vector<ExperimentIssue> validate(const Experiment& experiment) {
+std::vector<ExperimentIssue> validate(const Experiment& experiment, Bf16Ability ability) {
     Issues issues;
     checkRanges(experiment, issues);
     if (!issues.empty())
         return issues; // rules between fields assume that each is in its range
     checkCorpus(experiment.corpus, issues);
     checkTraining(experiment, issues);
+    checkPrecision(experiment, ability, issues);
     checkCompression(experiment, issues);
     checkCluster(experiment.cluster, issues);
     std::stable_partition(issues.begin(), issues.end(), [](const ExperimentIssue& issue) {
@@ -174,9 +182,14 @@ std::vector<ExperimentIssue> validate(const Experiment& experiment) {
 
 std::vector<ExperimentIssue> requireValid(const Experiment& experiment) {
     auto issues = validate(experiment);
-    if (!issues.empty() && issues.front().severity == Severity::Error)
-        throw ExperimentError(issues.front().field, issues.front().message);
+    throwFirstError(issues);
     return issues;
+}
+
+void requirePrecision(const Experiment& experiment, Bf16Ability ability) {
+    Issues issues;
+    checkPrecision(experiment, ability, issues);
+    throwFirstError(issues);
 }
 
 std::vector<ExperimentIssue> requireValidRace(const std::vector<Experiment>& race) {

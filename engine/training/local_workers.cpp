@@ -20,7 +20,7 @@ LocalWorkers<T>::LocalWorkers(const Experiment& experiment, const Corpus& corpus
     const auto count = static_cast<std::uint32_t>(experiment.cluster.workers);
     const ModelShape shape = modelShape(experiment, corpus.vocabulary.size());
     for (std::size_t seat = 0; seat < team_.seats(); ++seat)
-        models_.push_back(makeLstmLanguageModel<T>(shape));
+        models_.push_back(makeLstmLanguageModel<T>(shape, productType(experiment)));
     for (std::uint32_t rank = 0; rank < count; ++rank)
         workers_.push_back(std::make_unique<Worker<T>>(
             plan_, shape, workerColumns(experiment, corpus.train, rank),

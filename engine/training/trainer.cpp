@@ -55,7 +55,7 @@ TrainerImpl<T>::TrainerImpl(const Experiment& requested, std::shared_ptr<const C
       arena_(static_cast<int>(experiment_.cluster.threads)),
       replica_(shape_, plan_, aggregatorSettings(experiment_)),
       evaluator_(shape_, static_cast<std::size_t>(experiment_.training.evalBatch),
-                 static_cast<std::size_t>(experiment_.training.bptt)),
+                 static_cast<std::size_t>(experiment_.training.bptt), productType(experiment_)),
       windows_(windowsPerEpoch(experiment_, corpus_->train.size())) {
     // Evaluation's columns are checked now, not after the first epoch.
     for (const TokenIds* split : {&corpus_->valid, &corpus_->test})

@@ -27,6 +27,10 @@ CompressionScope compressionScope(const Experiment& experiment) {
                                                    : CompressionScope::Tensor;
 }
 
+ProductType productType(const Experiment& experiment) {
+    return experiment.training.precision == "bf16" ? ProductType::Bf16 : ProductType::Native;
+}
+
 AggregatorSettings aggregatorSettings(const Experiment& experiment) {
     AggregatorSettings settings;
     settings.precision = experiment.training.precision == "f64" ? Precision::F64 : Precision::F32;
@@ -45,9 +49,10 @@ bool overlapPossible(const Experiment& experiment) {
 ExchangeForm exchangeForm(const Experiment& experiment) {
     if (experiment.cluster.topology != "ring")
         return ExchangeForm::Server;
-    // Sums in transit need values of the training type; narrower ones are gathered.
-    const bool dense = experiment.compression.method == "none" &&
-                       experiment.compression.values == experiment.training.precision;
+    // Sums in transit need values of the gradient's type; narrower ones are gathered.
+    const char* gradient = experiment.training.precision == "f64" ? "f64" : "f32";
+    const bool dense =
+        experiment.compression.method == "none" && experiment.compression.values == gradient;
     return dense ? ExchangeForm::RingReduce : ExchangeForm::RingGather;
 }
 

@@ -21,6 +21,8 @@ namespace gradlab::engine {
 [[nodiscard]] GRADLAB_ENGINE_EXPORT ModelShape modelShape(const Experiment& experiment,
                                                           std::size_t vocabulary);
 [[nodiscard]] GRADLAB_ENGINE_EXPORT CompressionScope compressionScope(const Experiment& experiment);
+/// How the model's products are done.
+[[nodiscard]] ProductType productType(const Experiment& experiment);
 [[nodiscard]] AggregatorSettings aggregatorSettings(const Experiment& experiment);
 /// Whether parts are sent during backward: not with scope model and DGC's local clip, which need
 /// the whole gradient first.

@@ -2,12 +2,14 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // gradlab-cli bench: its lines hold what the contract names, and what they say agrees with what the
 // commands that they stand for say. No time is judged here.
+#include "engine/core/precision.h"
 #include "tests/support/cli_process.h"
 
 #include <QTest>
 
 #include <nlohmann/json.hpp>
 
+using namespace gradlab;
 using namespace gradlab::tests;
 using Json = nlohmann::json;
 
@@ -131,6 +133,21 @@ private slots:
             QVERIFY(line["allocations_per_step"].is_null());
     }
 
+    // What a step in bf16 is measured with is the rate of such products.
+    void trainLineInBf16() {
+        if (engine::bf16Ability() != engine::Bf16Ability::Ready)
+            QSKIP(whyNotBf16(engine::bf16Ability()).data());
+        const CliFolder folder;
+        const CliResult result = folder.run(
+            {"bench", "train", "--hidden", "32", "--vocabulary", "500", "--batch", "8", "--bptt",
+             "5", "--workers", "2", "--threads", "1", "--steps", "3", "--precision", "bf16"});
+        const Json line = lineOf(result);
+        QVERIFY2(!line.is_null(), qPrintable(result.error));
+        QCOMPARE(line["precision"].get<std::string>(), std::string("bf16"));
+        QVERIFY(allPositive(line, {"tokens_per_second", "product_gflops", "share_of_limit"}));
+        QCOMPARE(line["values"].get<std::string>(), std::string("f32"));
+    }
+
     void wholeDocument() {
         const CliFolder folder;
         const CliResult result = folder.run(
@@ -138,7 +155,11 @@ private slots:
              "--vocabulary", "200", "--steps", "1", "--elements", "5000", "--rounds", "1"});
         QVERIFY2(result.exitCode == 0, qPrintable(result.error));
         const Json document = Json::parse(result.out.toStdString());
-        QVERIFY(allPositive(document["limits"]["product_gflops"]["f32"], {"1"}));
+        const Json& products = document["limits"]["product_gflops"];
+        QVERIFY(allPositive(products["f32"], {"1"}));
+        const bool bf16 = engine::bf16Ability() == engine::Bf16Ability::Ready;
+        QCOMPARE(products.contains("bf16"), bf16);
+        QVERIFY(!bf16 || allPositive(products["bf16"], {"1"}));
         QVERIFY(allPositive(document["limits"]["copy_bytes_per_second"], {"1"}));
         QVERIFY(!document["kernels"].empty() && !document["compress"].empty());
         for (const Json& kernel : document["kernels"])

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The same experiments with workers as threads and as processes, through the program: every loss,
 // every count of bytes and every parameter must be the same bits.
+#include "engine/core/precision.h"
 #include "engine/metrics/run_log.h"
 #include "tests/support/cli_process.h"
 #include "tests/support/oracle_options.h"
@@ -137,6 +138,11 @@ private Q_SLOTS:
         };
         row("dense ring x3", {"--workers", "3", "--batch", "12", "--topology", "ring"});
         row("dense ring x2 f64", {"--workers", "2", "--topology", "ring", "--precision", "f64"});
+        row("dense ring x2 bf16", {"--workers", "2", "--topology", "ring", "--precision", "bf16"});
+        row("topk server x4 bf16",
+            {"--workers", "4", "--method", "topk", "--precision", "bf16", "--dropout", "0.3"});
+        row("16-bit ring bf16",
+            {"--workers", "2", "--topology", "ring", "--values", "bf16", "--precision", "bf16"});
         row("16-bit ring", {"--workers", "2", "--topology", "ring", "--values", "bf16"});
         row("topk ring x4", {"--workers", "4", "--topology", "ring", "--method", "topk"});
         row("randomk ring", {"--workers", "2", "--topology", "ring", "--method", "randomk"});
@@ -151,6 +157,10 @@ private Q_SLOTS:
     }
     void experiments() {
         QFETCH(QStringList, options);
+        const qsizetype precision = options.indexOf("--precision");
+        if (precision >= 0 && options[precision + 1] == "bf16" &&
+            engine::bf16Ability() != engine::Bf16Ability::Ready)
+            QSKIP(whyNotBf16(engine::bf16Ability()).data());
         const QStringList all = tinyRunWith(60, options);
         const CliFolder folder;
         const QString found = difference(run(folder, "threads", all), run(folder, "zmq", all));

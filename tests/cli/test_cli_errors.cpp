@@ -1,12 +1,14 @@
 // SPDX-FileCopyrightText: Gradient Lab contributors
 // SPDX-License-Identifier: GPL-3.0-or-later
 // What a user does wrong: one line on stderr, the contract's exit code, and nothing half written.
+#include "engine/core/precision.h"
 #include "tests/support/cli_process.h"
 
 #include <QTest>
 
 #include <sys/stat.h>
 
+using namespace gradlab;
 using namespace gradlab::tests;
 
 namespace {
@@ -35,7 +37,7 @@ void addOptionRows() {
     row("batch", "train --batch 30", 2, "not a multiple of 4 workers");
     row("pair", "train --method qsgd --memory dgc", 2, "compression.memory (--memory)");
     row("momentum", "train --method dgc --momentum 0.5", 2, "would be applied twice");
-    row("bf16", "train --precision bf16", 2, "training.precision (--precision)");
+    row("precision", "train --precision f16", 2, "give f32, f64 or bf16");
     row("builtin", "train --corpus builtin:hamlet", 2, "corpus.source (--corpus)");
 }
 
@@ -142,6 +144,24 @@ private Q_SLOTS:
         QVERIFY2(result.error.contains(part), qPrintable(result.error));
         QCOMPARE(folder.entries(), before);
         QCOMPARE(folder.entries("used"), QStringList{"precious"});
+    }
+
+    // oneDNN's own variable hides the processor's instructions from it.
+    void bf16IsRefusedWhereItCannotBeHad() {
+        CliFolder folder;
+        folder.setVariable("ONEDNN_MAX_CPU_ISA", "AVX2");
+        const auto why = engine::bf16Ability() == engine::Bf16Ability::NotBuilt
+                             ? engine::Bf16Ability::NotBuilt
+                             : engine::Bf16Ability::NoInstructions;
+        for (const QStringList& command : {QStringList{"train", "--out", "run"},
+                                           QStringList{"bench", "train", "--steps", "1"}}) {
+            const CliResult result = folder.run(command + QStringList{"--precision", "bf16"});
+            QVERIFY2(result.exitCode == 2, qPrintable(result.error));
+            QVERIFY2(isErrorLine(result.error), qPrintable(result.error));
+            QVERIFY2(result.error.contains(whyNotBf16(why).data()), qPrintable(result.error));
+            QVERIFY(result.out.isEmpty());
+        }
+        QVERIFY(folder.entries().isEmpty());
     }
 
     void divergenceEndsWith5() {

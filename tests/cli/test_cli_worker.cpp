@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // gradlab-cli worker and keygen from outside: what they refuse, Ctrl-C, and a run of workers that
 // were started by hand, with keys.
+#include "engine/core/precision.h"
 #include "tests/support/cli_process.h"
 #include "tests/support/free_endpoint.h"
 
@@ -146,6 +147,40 @@ private Q_SLOTS:
         QVERIFY2(threads.exitCode == 0, qPrintable(threads.error));
         QVERIFY(!folder.read("zmq.safetensors").isEmpty());
         QCOMPARE(folder.read("zmq.safetensors"), folder.read("threads.safetensors"));
+    }
+
+    // oneDNN's own variable hides the processor's instructions from it: a worker on a lesser
+    // machine.
+    void aWorkerThatCannotDoBf16SaysSoAndOthersTakeItsPlace() {
+        if (engine::bf16Ability() != engine::Bf16Ability::Ready)
+            QSKIP(whyNotBf16(engine::bf16Ability()).data());
+        const CliFolder folder;
+        CliFolder lesser;
+        lesser.setVariable("ONEDNN_MAX_CPU_ISA", "AVX2");
+        const QString endpoint = freeEndpoint();
+        QProcess coordinator;
+        folder.start(coordinator,
+                     tinyRun(20) + QStringList{"--quiet", "--precision", "bf16", "--transport",
+                                               "zmq", "--bind", endpoint, "--wait-for", "2",
+                                               "--log", "log.jsonl"});
+        const QString why = QString("cannot train in bf16, %1: training.precision (--precision)")
+                                .arg(whyNotBf16(engine::Bf16Ability::NoInstructions).data());
+        const CliResult refused =
+            lesser.run({"worker", "--connect", endpoint, "--name", "lesser", "--quiet"});
+        QVERIFY2(refused.exitCode == 2, qPrintable(refused.error));
+        QVERIFY2(isErrorLine(refused.error), qPrintable(refused.error));
+        QVERIFY2(refused.error.contains(why), qPrintable(refused.error));
+        std::vector<std::unique_ptr<QProcess>> workers;
+        for (const char* name : {"a", "b"}) {
+            workers.push_back(std::make_unique<QProcess>());
+            folder.start(*workers.back(), {"worker", "--connect", endpoint, "--name", name});
+        }
+        const CliResult run = CliFolder::finish(coordinator);
+        QVERIFY2(run.exitCode == 0, qPrintable(run.error));
+        for (const auto& worker : workers)
+            QCOMPARE(CliFolder::finish(*worker).exitCode, 0);
+        QVERIFY2(folder.read("log.jsonl").contains(why.toUtf8()),
+                 folder.read("log.jsonl").constData());
     }
 
     void keygenMakesAPrivateFile() {

@@ -164,7 +164,7 @@ public:
         std::string ringKey;
     };
     /// Takes the hello of the worker called w<rank> and gives it that rank.
-    void welcome(std::uint32_t rank, std::uint32_t workers) {
+    Member invite(std::uint32_t rank, std::uint32_t workers) {
         const std::string name = "w" + std::to_string(rank);
         const Control hello = expectControl([&name](const Control& one) {
             const auto* said = std::get_if<transport::Hello>(&one.message);
@@ -185,6 +185,11 @@ public:
                 return frame.type == transport::FrameType::DataHello && frame.step == number;
             }).peer;
         sendData(member.data, frameOf(header(transport::FrameType::Snapshot, 0), name));
+        return member;
+    }
+    /// Until it is ready.
+    void welcome(std::uint32_t rank, std::uint32_t workers) {
+        Member member = invite(rank, workers);
         const Control ready = expect<transport::Ready>(member.control);
         member.ring = std::get<transport::Ready>(ready.message).ringEndpoint;
         member.ringKey = std::get<transport::Ready>(ready.message).ringKey;

@@ -68,6 +68,31 @@ private slots:
         QVERIFY2(worker.error.find("another version") != std::string::npos, worker.error.c_str());
     }
 
+    // A run that its machine cannot do: the coordinator hears why before the worker ends.
+    void aWorkerThatCannotTakePartSaysWhy() {
+        ScriptedCoordinator coordinator;
+        const std::string why = "cannot train in bf16: training.precision; give f32";
+        std::string error;
+        std::jthread worker([&] {
+            const auto make = [&](engine::ByteView, const engine::ExchangeFactory&,
+                                  std::size_t) -> std::unique_ptr<engine::ClusterNode> {
+                throw engine::ExperimentError("training.precision", why);
+            };
+            try {
+                (void)transport::runWorker(optionsFor(coordinator), make, {});
+            } catch (const engine::ExperimentError& refusal) {
+                error = refusal.what();
+            }
+        });
+        const auto member = coordinator.invite(0, 1);
+        const auto failed = coordinator.expect<transport::Failed>(member.control);
+        QCOMPARE(failed.header.session, kSession);
+        QCOMPARE(std::get<transport::Failed>(failed.message).message, why);
+        QVERIFY(std::get<transport::Failed>(failed.message).kind != "numeric");
+        worker.join();
+        QCOMPARE(error, why);
+    }
+
     void memoriesAndReplicasAreFetchedAndLoaded() {
         ScriptedCluster cluster(serverOf(2), Kinds::Mixed);
         cluster.join();

@@ -93,8 +93,13 @@ void WorkerStay::join(const Order& order) {
         setup.session = order.header.session;
         return makeWorkerExchange(setup, board_, options_.onPhase);
     };
-    node_ = makeNode_(order.snapshot, exchange,
-                      options_.threads != 0 ? options_.threads : welcome.threads);
+    try {
+        node_ = makeNode_(order.snapshot, exchange,
+                          options_.threads != 0 ? options_.threads : welcome.threads);
+    } catch (const engine::ExperimentError& error) {
+        fail("other", "", error, order.header.step); // so that the coordinator can tell
+        throw;
+    }
     board_.setProgress([node = node_.get()] { return node->progress(); });
     board_.post(PostControl{Ready{}, order.header.step});
     if (options_.notice)

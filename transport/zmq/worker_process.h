@@ -44,8 +44,9 @@ enum class WorkerLeave {
 };
 
 /// Blocks until the worker is no longer needed. `stop`: leave, telling the coordinator.
-/// @throws engine::ExperimentError for an option, engine::DataError for the file of keys,
-/// engine::TransportError when refused for good or when no coordinator answers for `rejoin`
+/// @throws engine::ExperimentError for an option or a run that this machine cannot do,
+/// engine::DataError for the file of keys, engine::TransportError when refused for good or when no
+/// coordinator answers for `rejoin`
 [[nodiscard]] WorkerLeave runWorker(const WorkerOptions& options, const NodeFactory& makeNode,
                                     const std::stop_token& stop);
 

@@ -61,7 +61,8 @@ bool allExact(std::size_t m, std::size_t n, std::size_t k) {
         multiply<T>({a.data(), m, k}, fromTranspose, {c.data(), m, n}, accumulate);
         good = good && c == wanted;
         c = start;
-        transposedMultiply<T>({at.data(), k, m}, packed, {c.data(), m, n}, accumulate);
+        transposedMultiply<T>({at.data(), k, m}, {b.data(), k, n}, packed, {c.data(), m, n},
+                              accumulate);
         good = good && c == wanted;
     }
     return good;

@@ -49,6 +49,15 @@ std::unique_ptr<engine::ClusterNode> makeNode(engine::ByteView snapshot) {
     return engine::ClusterNode::create(snapshot, transport::makeInProcessExchange, 1);
 }
 
+std::string refusalOn(engine::Bf16Ability ability, engine::ByteView snapshot) {
+    try {
+        (void)engine::ClusterNode::createOn(ability, snapshot, transport::makeInProcessExchange, 1);
+    } catch (const engine::ExperimentError& error) {
+        return error.what();
+    }
+    return {};
+}
+
 std::uint64_t trainerHash(const engine::Experiment& experiment, int steps) {
     CollectingSink sink;
     const auto trainer = makeTrainer(experiment, sink);
@@ -71,13 +80,15 @@ private Q_SLOTS:
     void theSameBitsAsATrainer_data() {
         QTest::addColumn<QString>("precision");
         QTest::addColumn<QString>("method");
-        for (const char* precision : {"f32", "f64"})
+        for (const char* precision : {"f32", "f64", "bf16"})
             for (const char* method : {"none", "topk", "randomk", "qsgd"})
                 QTest::addRow("%s %s", method, precision) << precision << method;
     }
     void theSameBitsAsATrainer() {
         QFETCH(QString, precision);
         QFETCH(QString, method);
+        if (precision == "bf16" && engine::bf16Ability() != engine::Bf16Ability::Ready)
+            QSKIP(whyNotBf16(engine::bf16Ability()).data());
         const auto experiment = oneWorker(precision.toStdString(), method.toStdString());
         const auto node = makeNode(joinSnapshot(experiment));
         runSteps(*node, 1, 40);
@@ -151,6 +162,19 @@ private Q_SLOTS:
         QVERIFY(!engine::accountFromJson(node->report(false)).parameterHash.has_value());
         for (const char* broken : {"", "{}", "[1]", "{\"rank\": \"x\"}"})
             QVERIFY_EXCEPTION_THROWN((void)engine::accountFromJson(broken), engine::ProtocolError);
+    }
+
+    // In the words of the experiment's own check.
+    void aMachineWithoutBf16RefusesToTrainInIt() {
+        const engine::ByteBuffer f32 = joinSnapshot(oneWorker("f32", "none"));
+        const engine::ByteBuffer bf16 = joinSnapshot(oneWorker("bf16", "none"));
+        for (const auto ability :
+             {engine::Bf16Ability::NotBuilt, engine::Bf16Ability::NoInstructions}) {
+            QCOMPARE(refusalOn(ability, f32), std::string());
+            const auto issues = engine::validate(oneWorker("bf16", "none"), ability);
+            QVERIFY(!issues.empty());
+            QCOMPARE(refusalOn(ability, bf16), issues.front().message);
+        }
     }
 
     void brokenSnapshotsAreRefused() {

@@ -62,7 +62,6 @@ private slots:
         row("vocabulary", "corpus.vocabulary", [](Experiment& e) { e.corpus.vocabulary = 2; });
         row("batch", "training.batch", [](Experiment& e) { e.training.batch = 30; });
         row("batch too small", "training.batch", [](Experiment& e) { e.training.batch = 2; });
-        row("bf16", "training.precision", [](Experiment& e) { e.training.precision = "bf16"; });
         row("target", "training.target_perplexity",
             [](Experiment& e) { e.training.targetPerplexity = 1.0; });
         row("wait for", "cluster.wait_for", [](Experiment& e) { e.cluster.waitFor = 5; });
@@ -93,6 +92,40 @@ private slots:
         } catch (const ExperimentError& error) {
             QCOMPARE(QString::fromStdString(error.field()), field);
         }
+    }
+
+    // Where it cannot be had, everywhere in the same words.
+    void bf16IsRefusedWithTheReason() {
+        const Experiment experiment = changed([](Experiment& e) { e.training.precision = "bf16"; });
+        for (const Bf16Ability ability : {Bf16Ability::NotBuilt, Bf16Ability::NoInstructions}) {
+            const auto issues = validate(experiment, ability);
+            QVERIFY(!issues.empty() && issues.front().severity == ExperimentIssue::Severity::Error);
+            QCOMPARE(issues.front().field, std::string("training.precision"));
+            const std::string expected = "cannot train in bf16, " +
+                                         std::string(whyNotBf16(ability)) +
+                                         ": training.precision (--precision); give f32 or f64 "
+                                         "(--values bf16 sends 16-bit values)";
+            QCOMPARE(issues.front().message, expected);
+            try {
+                requirePrecision(experiment, ability);
+                QFAIL("accepted");
+            } catch (const ExperimentError& error) {
+                QCOMPARE(error.what(), expected.c_str());
+                QCOMPARE(error.field(), std::string("training.precision"));
+            }
+            QVERIFY(!hasIssue(validate(defaultExperiment(), ability),
+                              ExperimentIssue::Severity::Error, "training.precision"));
+        }
+        QVERIFY(!hasIssue(validate(experiment, Bf16Ability::Ready),
+                          ExperimentIssue::Severity::Error, "training.precision"));
+        requirePrecision(experiment, Bf16Ability::Ready);
+    }
+
+    void messagesOfBf16TrainingAreF32() {
+        Experiment experiment = changed([](Experiment& e) { e.training.precision = "bf16"; });
+        QCOMPARE(resolved(experiment).compression.values, std::string("f32"));
+        experiment.compression.values = "bf16";
+        QCOMPARE(resolved(experiment).compression.values, std::string("bf16"));
     }
 
     void unusedFieldsAreOtherwiseIgnored() {

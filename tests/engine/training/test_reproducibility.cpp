@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: Gradient Lab contributors
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The same bits twice, with any number of threads, across a stop and a resume; nearly the same
-// numbers for any number of workers without compression.
+// The same bits twice, with any number of threads, across a stop and a resume, in each precision;
+// nearly the same numbers for any number of workers without compression.
 #include "engine/compression/compressor_registry.h"
 #include "engine/core/errors.h"
 #include "engine/training/checkpoint.h"
@@ -42,6 +42,15 @@ void compareBits(const CollectedRun& a, const CollectedRun& b) {
 class TestReproducibility : public QObject {
     Q_OBJECT
 private Q_SLOTS:
+    void init() { // before each row
+        const void* precision = QTest::currentDataTag() != nullptr
+                                    ? QTest::qData("precision", qMetaTypeId<QString>())
+                                    : nullptr;
+        if (precision != nullptr && *static_cast<const QString*>(precision) == "bf16" &&
+            engine::bf16Ability() != engine::Bf16Ability::Ready)
+            QSKIP(whyNotBf16(engine::bf16Ability()).data());
+    }
+
     void workersAgreeWithoutCompression() {
         engine::Experiment experiment = smallExperiment("f64");
         experiment.training.steps = 200;
@@ -145,7 +154,7 @@ private Q_SLOTS:
     }
 
 private:
-    // Every method with every memory that it may have, in f32; topk also in f64.
+    // Every method with every memory that it may have, in f32; some also in f64 and bf16.
     static void addMethodRows() {
         QTest::addColumn<QString>("method");
         QTest::addColumn<QString>("memory");
@@ -157,6 +166,10 @@ private:
                     << QStringLiteral("f32");
         QTest::addRow("topk in f64")
             << QStringLiteral("topk") << QStringLiteral("residual") << QStringLiteral("f64");
+        QTest::addRow("topk in bf16")
+            << QStringLiteral("topk") << QStringLiteral("residual") << QStringLiteral("bf16");
+        QTest::addRow("none in bf16")
+            << QStringLiteral("none") << QStringLiteral("none") << QStringLiteral("bf16");
     }
     static engine::Experiment fetched() {
         const auto text = [](const char* name) {

@@ -31,6 +31,7 @@ constexpr std::int64_t kMostRejoin = 365LL * 24 * 3600; // seconds
 constexpr std::int64_t kMostThreads = 4096;
 constexpr std::int64_t kMostElements = 1 << 30;
 constexpr std::int64_t kMostWorkers = 4096;
+constexpr std::int64_t kMostSeed = 4'294'967'295;
 
 /// Everything that the parser fills; at a fixed address while it does.
 struct Parser {
@@ -122,6 +123,7 @@ void addTrain(Parser& parser) {
     parser.train->add_option("--log", arguments.log)->check(named());
     parser.train->add_option("--resume", arguments.resume)->check(named());
     parser.train->add_option("--save", arguments.save)->check(named());
+    addWholeList(*parser.train, "--seeds", arguments.seeds, 0, kMostSeed);
     parser.train->add_flag("--per-worker", arguments.perWorker);
     addWholeList(*parser.train, "--record-gradients", arguments.gradientSteps, 1, kMostCounted);
     parser.train->add_flag("--quiet", arguments.quiet);

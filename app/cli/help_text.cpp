@@ -125,6 +125,7 @@ Examples:
   gradlab-cli train --method topk --ratio 0.01 --steps 600 --eval-every 50
   gradlab-cli train --method topk --memory none      what happens to what is not sent
   gradlab-cli train resources/experiments/first-look.json --out runs/first-look
+  gradlab-cli train resources/experiments/first-look.json --seeds 1,2,3,4,5 --out runs/five
   gradlab-cli train --corpus builtin:kjv --hidden 100 --batch 256 --method dgc --out runs/kjv
   gradlab-cli train --resume runs/kjv --epochs 100
 
@@ -139,6 +140,10 @@ Files and output:
       may be set anew; of the other options, those that can change during a run do so.
   --save FILE.safetensors
       Write the final parameters under PyTorch's names.
+  --seeds SEED,SEED,...
+      Run it once from each seed, one after the other, and tell mean and standard deviation and, in
+      a race, the differences from its first experiment, paired by seed. DIR has a folder for each
+      and seeds.json; --resume DIR goes on with those that have not ended.
   --per-worker
       Log a record a step for each worker too.
   --record-gradients STEP,STEP,...

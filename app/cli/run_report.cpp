@@ -4,6 +4,7 @@
 
 #include "app/cli/help_text.h"
 #include "app/cli/quantity_format.h"
+#include "app/cli/text_table.h"
 
 #include <algorithm>
 #include <utility>
@@ -11,16 +12,6 @@
 namespace gradlab::app {
 
 namespace {
-
-std::string padded(const std::string& text, std::size_t columns) {
-    const std::size_t width = columnsOf(text);
-    return width >= columns ? text : text + std::string(columns - width, ' ');
-}
-
-std::string paddedLeft(const std::string& text, std::size_t columns) {
-    const std::size_t width = columnsOf(text);
-    return width >= columns ? text : std::string(columns - width, ' ') + text;
-}
 
 std::string optionalNumber(const std::optional<double>& value) {
     return value ? shortNumber(*value) : "–";
@@ -151,23 +142,14 @@ std::string RunReport::table() const {
     }
     if (rows.size() == 1)
         return {};
-    std::string text;
-    for (const auto& row : rows) {
-        std::string line;
-        for (std::size_t column = 0; column < row.size(); ++column) {
-            std::size_t width = 0;
-            for (const auto& other : rows)
-                width = std::max(width, columnsOf(other[column]));
-            line += column == 0
-                        ? padded(row[column], width)
-                        : "  " + (column + 1 == row.size() ? row[column]
-                                                           : paddedLeft(row[column], width));
-        }
-        while (line.ends_with(' '))
-            line.pop_back();
-        text += line + "\n";
-    }
-    return text;
+    return textTable(rows);
+}
+
+std::vector<std::optional<engine::EndRecord>> RunReport::ends() const {
+    std::vector<std::optional<engine::EndRecord>> ends;
+    for (const Member& member : members_)
+        ends.push_back(member.end);
+    return ends;
 }
 
 bool RunReport::wasStopped() const {

@@ -25,6 +25,8 @@ public:
                                            std::size_t columns) const;
     /// How every member ended, a line each below a line of titles.
     [[nodiscard]] std::string table() const;
+    /// By member; none for one that has not ended.
+    [[nodiscard]] std::vector<std::optional<engine::EndRecord>> ends() const;
     /// Whether any member was stopped before its end.
     [[nodiscard]] bool wasStopped() const;
 

@@ -6,6 +6,7 @@
 #include "app/cli/interrupt.h"
 #include "app/cli/program_error.h"
 #include "app/cli/run_report.h"
+#include "app/cli/seed_series.h"
 #include "app/cli/terminal_line.h"
 #include "app/cli/train_setup.h"
 #include "app/cli/transports.h"
@@ -79,6 +80,9 @@ public:
             std::cout << report_.table() << std::flush;
     }
     [[nodiscard]] bool wasStopped() const { return report_.wasStopped(); }
+    [[nodiscard]] std::vector<std::optional<engine::EndRecord>> ends() const {
+        return report_.ends();
+    }
 
 private:
     void print(const std::string& text) {
@@ -107,7 +111,9 @@ int reportInterrupt(const TrainArguments& arguments) {
     const std::string& folder = arguments.out.empty() ? arguments.resume : arguments.out;
     std::error_code error;
     std::string advice;
-    if (folder.empty())
+    if (!arguments.series.empty() && canResume(folder))
+        advice = "go on with gradlab-cli train --resume " + arguments.series;
+    else if (folder.empty())
         advice = "nothing is saved without --out";
     else if (canResume(folder))
         advice = "go on with gradlab-cli train --resume " + folder;
@@ -119,10 +125,8 @@ int reportInterrupt(const TrainArguments& arguments) {
     return reportError({"stopped by Ctrl-C: gradlab-cli train; " + advice, kExitInterrupted});
 }
 
-} // namespace
-
-int runTrain(const TrainArguments& arguments, const std::vector<FieldOverride>& overrides) {
-    catchInterrupts();
+TrainOutcome trainOnce(const TrainArguments& arguments,
+                       const std::vector<FieldOverride>& overrides) {
     const TrainSetup setup = prepareTraining(arguments, overrides);
     for (const engine::RunMember& member : setup.members)
         requireKeysOfLocalWorkers(member.experiment.cluster);
@@ -149,10 +153,19 @@ int runTrain(const TrainArguments& arguments, const std::vector<FieldOverride>& 
     if (const std::exception_ptr error = run.error())
         std::rethrow_exception(error);
     // A run that ended by itself just before Ctrl-C is done.
-    return console.wasStopped() || (stopping && !run.progress().members.empty() &&
-                                    run.progress().members.front().step == 0)
-               ? reportInterrupt(arguments)
-               : kExitDone;
+    const bool interruptedRun =
+        console.wasStopped() ||
+        (stopping && !run.progress().members.empty() && run.progress().members.front().step == 0);
+    return {interruptedRun ? reportInterrupt(arguments) : kExitDone, console.ends()};
+}
+
+} // namespace
+
+int runTrain(const TrainArguments& arguments, const std::vector<FieldOverride>& overrides) {
+    catchInterrupts();
+    if (!arguments.seeds.empty() || isSeedSeries(arguments.resume))
+        return runSeedSeries(arguments, overrides, trainOnce);
+    return trainOnce(arguments, overrides).exitCode;
 }
 
 } // namespace gradlab::app

@@ -100,12 +100,7 @@ void addMember(TrainSetup& setup, const TrainArguments& arguments, const Experim
 
 TrainSetup prepareNew(const TrainArguments& arguments,
                       const std::vector<FieldOverride>& overrides) {
-    std::vector<Experiment> race{engine::defaultExperiment()};
-    if (!arguments.file.empty())
-        race = engine::readExperiments(arguments.file);
-    applyOverrides(overrides, race);
-    requireConsistent(arguments, race);
-    (void)engine::requireValidRace(race); // warnings become events of the run
+    const std::vector<Experiment> race = requestedRace(arguments, overrides);
     std::vector<std::unique_ptr<engine::RunFolder>> folders(race.size());
     if (!arguments.out.empty())
         folders = engine::newRunFolders(arguments.out, race);
@@ -187,6 +182,17 @@ void MemberSink::record(const engine::Record& record) {
 void MemberSink::flush() {
     for (const auto& file : files)
         file->flush();
+}
+
+std::vector<Experiment> requestedRace(const TrainArguments& arguments,
+                                      const std::vector<FieldOverride>& overrides) {
+    std::vector<Experiment> race{engine::defaultExperiment()};
+    if (!arguments.file.empty())
+        race = engine::readExperiments(arguments.file);
+    applyOverrides(overrides, race);
+    requireConsistent(arguments, race);
+    (void)engine::requireValidRace(race); // warnings become events of the run
+    return race;
 }
 
 TrainSetup prepareTraining(const TrainArguments& arguments,

@@ -32,6 +32,10 @@ struct TrainSetup {
     std::vector<engine::ParameterChange> changes; ///< to make at once: a resumed run's overrides
 };
 
+/// The experiments of a new run, valid. @throws ExperimentError, DataError
+[[nodiscard]] std::vector<engine::Experiment>
+requestedRace(const TrainArguments& arguments, const std::vector<FieldOverride>& overrides);
+
 /// @throws ExperimentError, DataError
 [[nodiscard]] TrainSetup prepareTraining(const TrainArguments& arguments,
                                          const std::vector<FieldOverride>& overrides);

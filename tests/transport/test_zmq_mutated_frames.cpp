@@ -166,8 +166,8 @@ private slots:
             const engine::ByteBuffer frame = mutator.next();
             attempt([&] { (void)transport::decodeControl(frame); });
             attempt([&] {
-                const transport::Frame one_frame = transport::decodeFrame(frame);
-                server->aggregate(one_frame.header.part % 3, std::span(&one_frame.body, 1), 1,
+                const transport::Frame oneFrame = transport::decodeFrame(frame);
+                server->aggregate(oneFrame.header.part % 3, std::span(&oneFrame.body, 1), 1,
                                   engine::kFrameHeaderBytes, mean);
             });
         }

@@ -5,7 +5,7 @@
 
 usage: compare_with_torch.py [--program build/release/bin/gradlab-cli] [--python /usr/bin/python3] [--rounds 3] [--steps 3]
                              [--only training scaling memory compression overhead] [--gradient FILE.safetensors ...]
-                             [--models small medium large default] [--kernels auto|found|NAME]
+                             [--models small medium large default] [--kernels auto|found|NAME] [--markdown]
 
 Needs PyTorch for --python and OpenBLAS under it (Debian: python3-torch, libopenblas0-pthread), an idle machine and a quarter of an
 hour. Every number is the median of --rounds rounds in which the lab and PyTorch take turns (memory: one run each).
@@ -91,7 +91,16 @@ class Bounds:
         if holds is None:
             holds = value <= bound if relation == "<=" else value >= bound
         self.broken += not holds
-        self.lines.append(f"{what:58} {value:9.3f}  {relation} {bound:<6g} {'ok' if holds else 'BROKEN'}")
+        self.lines.append((what, value, relation, bound, holds))
+
+    def text(self):
+        return "\n".join(f"{what:58} {value:9.3f}  {relation} {bound:<6g} {'ok' if holds else 'BROKEN'}"
+                         for what, value, relation, bound, holds in self.lines)
+
+    def markdown(self):
+        rows = [f"| {what} | {value:.3g} | {'≤' if relation == '<=' else '≥'} {bound:g}{'' if holds else ', missed'} |"
+                for what, value, relation, bound, holds in self.lines]
+        return "\n".join(["| what | measured | wanted |", "|---|---|---|", *rows])
 
 
 def training(programs, bounds):
@@ -212,6 +221,7 @@ def main():
     parser.add_argument("--models", nargs="+", choices=MODELS, default=list(MODELS), help="of training")
     parser.add_argument("--gradient", nargs="+", default=[])
     parser.add_argument("--kernels", default="auto")
+    parser.add_argument("--markdown", action="store_true", help="the bounds as the README has them")
     programs, bounds = Programs(parser.parse_args()), Bounds()
     choose_kernels(programs)
     for name in programs.args.only:
@@ -219,7 +229,7 @@ def main():
         if name == "compression":
             for gradient in programs.args.gradient:
                 compression(programs, bounds, gradient)
-    print("\n" + "\n".join(bounds.lines))
+    print("\n" + (bounds.markdown() if programs.args.markdown else bounds.text()))
     print(f"{len(bounds.lines)} bounds, {bounds.broken} broken")
     return bounds.broken
 

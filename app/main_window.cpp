@@ -5,6 +5,7 @@
 
 #include "app/chart_board.h"
 #include "app/experiment_panel.h"
+#include "app/gradient_panel.h"
 #include "app/run_collection.h"
 #include "app/tuning_bar.h"
 #include "app/worker_panel.h"
@@ -37,11 +38,11 @@ MainWindow::MainWindow(WindowServices services, const WindowOptions& options, QW
                                                         std::move(services.loader), this)),
       runs_(new RunCollection(this)), board_(new ChartBoard(this)),
       panel_(new ExperimentPanel(this)), tuning_(new TuningBar(this)),
-      workers_(new WorkerPanel(this)), banner_(new widgets::MessageBanner(this)),
-      tableModel_(new widgets::RunTableModel(this)), tableOrder_(new QSortFilterProxyModel(this)),
-      table_(new QTableView(this)), progress_(new widgets::StatusProgress(this)),
-      axisLabel_(new QLabel(this)), script_(options.script), workerScript_(options.actions),
-      runFolder_(options.out) {
+      workers_(new WorkerPanel(this)), gradient_(new GradientPanel(this)),
+      banner_(new widgets::MessageBanner(this)), tableModel_(new widgets::RunTableModel(this)),
+      tableOrder_(new QSortFilterProxyModel(this)), table_(new QTableView(this)),
+      progress_(new widgets::StatusProgress(this)), axisLabel_(new QLabel(this)),
+      script_(options.script), workerScript_(options.actions), runFolder_(options.out) {
     setObjectName(QStringLiteral("mainWindow"));
     setWindowTitle(tr("Gradient Lab"));
     setAcceptDrops(true);
@@ -70,6 +71,8 @@ MainWindow::MainWindow(WindowServices services, const WindowOptions& options, QW
         openPath(QString::fromStdString(folder.string()));
     if (!options.runFolders.empty())
         panelDock_->hide();
+    if (!options.gradient.empty())
+        showGradient(QString::fromStdString(options.gradient));
     qApp->installEventFilter(this);
 }
 

@@ -35,6 +35,7 @@ namespace gradlab::app {
 
 class ChartBoard;
 class ExperimentPanel;
+class GradientPanel;
 class RunCollection;
 class TuningBar;
 class WorkerPanel;
@@ -58,6 +59,7 @@ public:
     [[nodiscard]] ExperimentPanel* panel() const noexcept { return panel_; }
     [[nodiscard]] TuningBar* tuning() const noexcept { return tuning_; }
     [[nodiscard]] WorkerPanel* workers() const noexcept { return workers_; }
+    [[nodiscard]] GradientPanel* gradient() const noexcept { return gradient_; }
     [[nodiscard]] widgets::MessageBanner* banner() const noexcept { return banner_; }
     [[nodiscard]] bool isPresenting() const noexcept { return presenting_; }
     /// Whether closing during a run asks first. Off where nobody could answer.
@@ -73,6 +75,8 @@ public:
     void cycleXAxis();
     void setPresenting(bool on);
     void setTuningShown(bool shown);
+    /// The Gradient panel with one of its views: tensors, overlap, levels, map.
+    void showGradient(const QString& view);
     /// An experiment file, a race file, or a run folder; what is wrong becomes a banner.
     void openPath(const QString& path);
 
@@ -116,6 +120,8 @@ private:
     void showRunStates(engine::RunState state);
     void refreshRunList();
     void refreshTuning();
+    void refreshGradient();
+    void showNewestGradient();
     void refreshWorkers();
     void playWorkerScript(std::uint64_t step);
     void runAgain(int runId);
@@ -166,6 +172,7 @@ private:
     ExperimentPanel* panel_;
     TuningBar* tuning_;
     WorkerPanel* workers_;
+    GradientPanel* gradient_;
     widgets::MessageBanner* banner_;
     widgets::RunTableModel* tableModel_;
     QSortFilterProxyModel* tableOrder_;
@@ -173,6 +180,7 @@ private:
     QDockWidget* panelDock_ = nullptr;
     QDockWidget* tableDock_ = nullptr;
     QDockWidget* workersDock_ = nullptr;
+    QDockWidget* gradientDock_ = nullptr;
     QToolBar* toolBar_ = nullptr;
     widgets::StatusProgress* progress_;
     QLabel* axisLabel_;

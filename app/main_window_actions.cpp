@@ -140,7 +140,7 @@ void MainWindow::buildMenus() {
     run->addActions({actions_.tuning, actions_.runAgain, actions_.removeRuns});
     QMenu* view = menuBar()->addMenu(tr("&View"));
     view->addActions({panelDock_->toggleViewAction(), tableDock_->toggleViewAction(),
-                      workersDock_->toggleViewAction()});
+                      workersDock_->toggleViewAction(), gradientDock_->toggleViewAction()});
     view->addSeparator();
     QMenu* axes = view->addMenu(tr("&X Axis"));
     axes->addActions(actions_.xAxes->actions());
@@ -153,6 +153,11 @@ void MainWindow::buildMenus() {
     table_->addActions({actions_.runAgain, actions_.removeRuns, actions_.copyTable});
     panelDock_->toggleViewAction()->setShortcut(Qt::CTRL | Qt::Key_E);
     addAction(panelDock_->toggleViewAction());
+    QAction* gradient = gradientDock_->toggleViewAction();
+    gradient->setShortcut(Qt::CTRL | Qt::Key_G);
+    gradient->setStatusTip(tr("What is sent of a gradient, and what stays"));
+    gradient->setToolTip(tr("What is sent of a gradient, and what stays (Ctrl+G)"));
+    addAction(gradient);
 }
 
 void MainWindow::buildToolBar() {
@@ -162,7 +167,8 @@ void MainWindow::buildToolBar() {
     toolBar_->addActions({actions_.start, actions_.pause, actions_.step, actions_.stop});
     toolBar_->addSeparator();
     toolBar_->addAction(panelDock_->toggleViewAction());
-    toolBar_->addActions({actions_.tuning, actions_.cycleX, actions_.present});
+    toolBar_->addActions(
+        {actions_.tuning, gradientDock_->toggleViewAction(), actions_.cycleX, actions_.present});
 }
 
 void MainWindow::updateActions() {

@@ -4,10 +4,12 @@
 #include "app/chart_board.h"
 #include "app/cli/program_error.h"
 #include "app/experiment_panel.h"
+#include "app/gradient_panel.h"
 #include "app/main_window.h"
 #include "app/recorded_run.h"
 #include "app/run_collection.h"
 #include "engine/core/version.h"
+#include "engine/metrics/run_folder.h"
 #include "engine/training/experiment_schema.h"
 #include "widgets/experiment_form.h"
 #include "widgets/message_banner.h"
@@ -94,6 +96,8 @@ void MainWindow::openRunFolder(const std::filesystem::path& folder) {
         runs_->add(id, run.experiment);
         runs_->append(id, run.records);
         runs_->setState(id, tr("opened"));
+        gradient_->setRecorded(
+            id, engine::InspectionFile(run.folder / engine::RunFolder::kInspections));
     }
 }
 

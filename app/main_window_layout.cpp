@@ -3,10 +3,12 @@
 // Where everything is, how it looks, and what is kept for the next time.
 #include "app/chart_board.h"
 #include "app/experiment_panel.h"
+#include "app/gradient_panel.h"
 #include "app/main_window.h"
 #include "app/run_collection.h"
 #include "app/tuning_bar.h"
 #include "app/worker_panel.h"
+#include "widgets/gradient_inspector.h"
 #include "widgets/icons.h"
 #include "widgets/message_banner.h"
 #include "widgets/run_table_model.h"
@@ -28,7 +30,7 @@
 namespace gradlab::app {
 namespace {
 
-constexpr int kLayoutVersion = 2; // raise it when docks or tool bars change
+constexpr int kLayoutVersion = 3; // raise it when docks or tool bars change
 
 } // namespace
 
@@ -64,7 +66,15 @@ void MainWindow::buildDocks() {
     workersDock_->setFeatures(QDockWidget::DockWidgetClosable | QDockWidget::DockWidgetMovable);
     tabifyDockWidget(tableDock_, workersDock_);
     workersDock_->hide(); // until a run has some
+    gradientDock_ = new QDockWidget(tr("Gradient"), this);
+    gradientDock_->setObjectName(QStringLiteral("gradientDock"));
+    gradientDock_->setWidget(gradient_);
+    gradientDock_->setFeatures(QDockWidget::DockWidgetClosable | QDockWidget::DockWidgetMovable |
+                               QDockWidget::DockWidgetFloatable);
+    addDockWidget(Qt::RightDockWidgetArea, gradientDock_);
+    gradientDock_->hide(); // nothing is sampled while it cannot be seen
     setCorner(Qt::BottomLeftCorner, Qt::BottomDockWidgetArea);
+    setCorner(Qt::BottomRightCorner, Qt::RightDockWidgetArea);
 }
 
 void MainWindow::buildTable() {
@@ -97,6 +107,7 @@ void MainWindow::applyTheme() {
     const widgets::Theme theme = widgets::Theme::fromPalette(QApplication::palette(), presenting_);
     board_->setTheme(theme);
     tableModel_->setTheme(theme);
+    gradient_->setTheme(widgets::Theme::fromPalette(QApplication::palette(), false));
     const QPalette colours = QApplication::palette();
     actions_.start->setIcon(widgets::icon(widgets::IconName::Start, colours));
     actions_.pause->setIcon(widgets::icon(widgets::IconName::Pause, colours));
@@ -111,6 +122,8 @@ void MainWindow::resetLayout() {
     addDockWidget(Qt::LeftDockWidgetArea, panelDock_);
     addDockWidget(Qt::BottomDockWidgetArea, tableDock_);
     tabifyDockWidget(tableDock_, workersDock_);
+    addDockWidget(Qt::RightDockWidgetArea, gradientDock_);
+    gradientDock_->hide();
     panelDock_->setVisible(!session_->isActive());
     tableDock_->show();
     toolBar_->show();
@@ -121,6 +134,7 @@ void MainWindow::resetLayout() {
 void MainWindow::sizeDocks() {
     const int line = fontMetrics().height();
     resizeDocks({panelDock_}, {line * 24}, Qt::Horizontal);
+    resizeDocks({gradientDock_}, {line * 34}, Qt::Horizontal);
     resizeDocks({tableDock_}, {line * 8}, Qt::Vertical);
 }
 
@@ -150,8 +164,9 @@ void MainWindow::setPresenting(bool on) {
     if (on) {
         stateBeforePresenting_ = saveState(kLayoutVersion);
         tuningBeforePresenting_ = tuning_->isVisible();
-        for (QWidget* part : std::initializer_list<QWidget*>{
-                 panelDock_, tableDock_, workersDock_, toolBar_, menuBar(), statusBar(), tuning_})
+        for (QWidget* part :
+             std::initializer_list<QWidget*>{panelDock_, tableDock_, workersDock_, gradientDock_,
+                                             toolBar_, menuBar(), statusBar(), tuning_})
             part->hide();
     } else {
         menuBar()->show();
@@ -165,6 +180,12 @@ void MainWindow::setPresenting(bool on) {
     actions_.present->setChecked(on);
     applyTheme();
     board_->setFocus();
+}
+
+void MainWindow::showGradient(const QString& view) {
+    gradient_->inspector()->chooseView(view);
+    gradientDock_->show();
+    gradientDock_->raise();
 }
 
 void MainWindow::setTuningShown(bool shown) {

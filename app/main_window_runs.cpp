@@ -3,12 +3,14 @@
 // How the window starts runs and follows what the session says.
 #include "app/chart_board.h"
 #include "app/experiment_panel.h"
+#include "app/gradient_panel.h"
 #include "app/main_window.h"
 #include "app/run_collection.h"
 #include "app/tuning_bar.h"
 #include "app/worker_panel.h"
 #include "engine/core/errors.h"
 #include "widgets/experiment_form.h"
+#include "widgets/gradient_inspector.h"
 #include "widgets/message_banner.h"
 #include "widgets/run_table_model.h"
 #include "widgets/status_progress.h"
@@ -28,6 +30,8 @@ using Severity = widgets::MessageBanner::Severity;
 
 void MainWindow::connectSession() {
     connect(session_, &TrainingSession::recordsArrived, this, &MainWindow::followRecords);
+    connect(session_, &TrainingSession::snapshotArrived, gradient_, &GradientPanel::add);
+    connect(gradient_, &GradientPanel::inspectionWanted, session_, &TrainingSession::inspect);
     connect(session_, &TrainingSession::stateChanged, this, &MainWindow::followState);
     connect(session_, &TrainingSession::progressChanged, this, &MainWindow::followProgress);
     connect(session_, &TrainingSession::failed, this,
@@ -87,6 +91,7 @@ bool MainWindow::prepareRun() {
     banner_->clear();
     for (std::size_t i = 0; i < race.size(); ++i)
         runs_->add(raceIds_[i], race[i]);
+    showNewestGradient();
     panelDock_->hide();
     board_->setFocus();
     stepAtProgress_ = 0;
@@ -135,6 +140,7 @@ void MainWindow::followState(RunState state) {
     if (state == RunState::Stopping)
         progress_->setIdle(tr("Stopping…"));
     refreshTuning();
+    refreshGradient();
     updateActions();
     if (ended && closing_)
         leave();
@@ -202,6 +208,7 @@ void MainWindow::refreshRunList() {
     board_->setRuns(list);
     tableModel_->setRuns(list);
     refreshTuning();
+    refreshGradient();
     updateActions();
 }
 
@@ -212,6 +219,26 @@ void MainWindow::refreshTuning() {
             if (const CollectedRun* run = runs_->find(id))
                 targets.push_back({id, run->info.name, run->current});
     tuning_->setTargets(targets);
+}
+
+void MainWindow::refreshGradient() {
+    std::vector<GradientPanel::Run> runs;
+    for (const widgets::RunInfo& info : runs_->list()) {
+        const bool isOn = session_->isActive() &&
+                          std::find(raceIds_.begin(), raceIds_.end(), info.id) != raceIds_.end();
+        const CollectedRun* run = runs_->find(info.id);
+        runs.push_back({info.id, info.name, isOn, run->current.cluster.transport == "zmq"});
+    }
+    gradient_->setRuns(std::move(runs));
+}
+
+/// Of a new race the first run that compresses.
+void MainWindow::showNewestGradient() {
+    const auto compresses = [this](int id) {
+        return runs_->find(id)->atStart.compression.method != "none";
+    };
+    const auto found = std::find_if(raceIds_.begin(), raceIds_.end(), compresses);
+    gradient_->inspector()->chooseRun(found == raceIds_.end() ? raceIds_.front() : *found);
 }
 
 /// Shows the worker processes once a run has some.

@@ -51,6 +51,7 @@ std::vector<RecordedRun> readRunFolder(const fs::path& folder) {
     for (const fs::path& log : findLogs(folder)) {
         RecordedRun run;
         run.records = engine::readRunLog(log);
+        run.folder = log.parent_path();
         run.experiment = experimentOf(run.records, log);
         runs.push_back(std::move(run));
     }

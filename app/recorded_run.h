@@ -14,6 +14,7 @@ namespace gradlab::app {
 struct RecordedRun {
     engine::Experiment experiment;
     std::vector<engine::Record> records;
+    std::filesystem::path folder;
 };
 
 /// The run of the folder, or those of its sub-folders (a race).

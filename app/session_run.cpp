@@ -13,6 +13,12 @@ void SessionSink::record(const engine::Record& record) {
     buffer.record(record);
 }
 
+void SessionSink::snapshot(const std::shared_ptr<const engine::GradientSnapshot>& snapshot) {
+    if (log)
+        log->snapshot(snapshot);
+    buffer.snapshot(snapshot);
+}
+
 void SessionSink::flush() {
     if (log)
         log->flush();

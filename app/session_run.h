@@ -21,6 +21,7 @@ namespace gradlab::app {
 class SessionSink final : public engine::RecordSink {
 public:
     void record(const engine::Record& record) override;
+    void snapshot(const std::shared_ptr<const engine::GradientSnapshot>& snapshot) override;
     void flush() override;
 
     engine::RecordBuffer buffer;

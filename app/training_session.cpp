@@ -149,6 +149,14 @@ void TrainingSession::change(int runId, const engine::ParameterChange& change) {
             current_->run->change(i, change);
 }
 
+void TrainingSession::inspect(int runId, const engine::InspectionRequest& request) {
+    if (!current_)
+        return;
+    for (std::size_t i = 0; i < current_->members.size(); ++i)
+        if (current_->members[i]->id == runId)
+            current_->run->inspect(i, request);
+}
+
 void TrainingSession::queueStateCheck(SessionRun& run) {
     if (run.statePending.exchange(true))
         return; // the call that is queued will see this state or a later one

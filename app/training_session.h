@@ -72,6 +72,8 @@ public:
     void discard();
     /// A live field of one run, or of all with kAllRuns, from the next step on.
     void change(int runId, const gradlab::engine::ParameterChange& change);
+    /// The run's next step is looked into; what was seen comes as snapshotArrived().
+    void inspect(int runId, const gradlab::engine::InspectionRequest& request);
     /// The worker processes of each member, in order; nothing for members with threads.
     [[nodiscard]] std::vector<std::optional<engine::ClusterView>> clusterViews() const;
     /// `member` counts from 0 as in prepare().
@@ -81,6 +83,8 @@ public:
 Q_SIGNALS:
     /// In order; the first record of a run is its StartRecord.
     void recordsArrived(int runId, const std::vector<gradlab::engine::Record>& records);
+    void snapshotArrived(int runId,
+                         const std::shared_ptr<const gradlab::engine::GradientSnapshot>& snapshot);
     void stateChanged(gradlab::engine::RunState state);
     void progressChanged(const gradlab::engine::RunProgress& progress);
     /// What ended the run, after its last records and before stateChanged(Failed). In a race the
@@ -95,6 +99,7 @@ private:
     void publishEnd(engine::RunState state);
     void tick();
     bool drain();
+    void handOnSnapshots();
     bool handOn(SessionMember& member, const QElapsedTimer& clock);
     void joinEndedRuns();
 

@@ -36,6 +36,9 @@ void TrainingSession::tick() {
     const bool drained = drain();
     if (!current_ || current_->number != number)
         return; // a receiver prepared or discarded a run
+    handOnSnapshots();
+    if (!current_ || current_->number != number)
+        return;
     Q_EMIT progressChanged(current_->run->progress());
     if (drained && hasEnded(state) && current_ && current_->number == number)
         publishEnd(state);
@@ -55,6 +58,16 @@ bool TrainingSession::drain() {
             return false;
     }
     return drained;
+}
+
+void TrainingSession::handOnSnapshots() {
+    const std::uint64_t number = runNumber_;
+    for (const auto& member : current_->members)
+        for (const auto& snapshot : member->sink.buffer.takeSnapshots()) {
+            Q_EMIT snapshotArrived(member->id, snapshot);
+            if (number != runNumber_ || !current_)
+                return;
+        }
 }
 
 bool TrainingSession::handOn(SessionMember& member, const QElapsedTimer& clock) {

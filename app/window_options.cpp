@@ -33,7 +33,7 @@ struct RawOptions {
 
 constexpr const char* kFooter =
     "Keys: F5 start, Space pause, F10 one step, Shift+F5 stop, X next x axis, Ctrl+K tuning,\n"
-    "F11 presentation. Without a FILE the first-look race is shown.\n\n"
+    "Ctrl+G gradient, F11 presentation. Without a FILE the first-look race is shown.\n\n"
     "Examples:\n"
     "  gradlab --start\n"
     "  gradlab my-race.json --start --out runs/monday\n"
@@ -54,6 +54,9 @@ void declare(CLI::App& app, WindowOptions& options, RawOptions& raw) {
     app.add_flag("--present", options.present, "Presentation: strip and charts in large type");
     app.add_option("--x-axis", options.xAxis, "What the charts run along")
         ->check(CLI::IsMember({"step", "bytes", "simulated", "wall"}));
+    app.add_option("--gradient", options.gradient,
+                   "Show what is sent of a gradient, with this view below the histogram")
+        ->check(CLI::IsMember({"tensors", "overlap", "levels", "map"}));
     app.add_option("--change", raw.changes,
                    "Change a live field after a step: STEP:[RUN:]FIELD=VALUE; may be repeated")
         ->expected(1)

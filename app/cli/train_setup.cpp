@@ -179,6 +179,11 @@ void MemberSink::record(const engine::Record& record) {
     buffer.record(record);
 }
 
+void MemberSink::snapshot(const std::shared_ptr<const engine::GradientSnapshot>& snapshot) {
+    for (const auto& file : files)
+        file->snapshot(snapshot);
+}
+
 void MemberSink::flush() {
     for (const auto& file : files)
         file->flush();

@@ -19,6 +19,7 @@ namespace gradlab::app {
 class MemberSink final : public engine::RecordSink {
 public:
     void record(const engine::Record& record) override;
+    void snapshot(const std::shared_ptr<const engine::GradientSnapshot>& snapshot) override;
     void flush() override;
 
     std::vector<std::unique_ptr<engine::RecordSink>> files;

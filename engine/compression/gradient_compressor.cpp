@@ -53,6 +53,7 @@ struct GradientCompressor<T>::Impl {
     std::vector<std::vector<float>> uniforms;
     AlignedBuffer<T> scratch{kTileElements};
     CompressionStats stats;
+    SeenCopy<T>* seen = nullptr;  ///< the caller's
     std::size_t partsEncoded = 0; ///< of the open step; 0 = none is open
 
     Impl(MessagePlan messagePlan, const CompressionSettings& compression,
@@ -70,7 +71,7 @@ struct GradientCompressor<T>::Impl {
     void encodeUnit(const CompressionUnit& unit, std::span<T> gradient,
                     const StepPosition& position, UnitWriter& writer) {
         TileSource<T> source(*memory, unit, gradient.subspan(unit.offset, unit.size),
-                             scratch.span(), position.step);
+                             scratch.span(), position.step, seen);
         UnitContext context;
         context.unit = &unit;
         context.step = position.step;
@@ -167,6 +168,16 @@ void GradientCompressor<T>::setUniforms(std::vector<std::vector<float>> uniforms
     GRADLAB_CHECK(uniforms.empty() || uniforms.size() == impl_->plan.units().size(),
                   uniforms.size(), impl_->plan.units().size());
     impl_->uniforms = std::move(uniforms);
+}
+
+template <class T>
+void GradientCompressor<T>::copySeen(SeenCopy<T>* seen) noexcept {
+    impl_->seen = seen;
+}
+
+template <class T>
+bool GradientCompressor<T>::remembers() const noexcept {
+    return impl_->memory->remembers();
 }
 
 template <class T>

@@ -7,6 +7,7 @@
 
 #include "engine/compression/compressed_gradient.h"
 #include "engine/compression/message_plan.h"
+#include "engine/compression/seen_copy.h"
 #include "engine/core/aligned_buffer.h"
 #include "engine/core/precision.h"
 #include "engine/training/experiment.h"
@@ -93,6 +94,12 @@ public:
     /// Random numbers that QSGD uses in place of its own, by unit id; for oracles and tools. Empty
     /// = own.
     void setUniforms(std::vector<std::vector<float>> uniforms);
+
+    /// Copies what the units of later calls of encodePart() have to send; null: not. It must
+    /// outlive them.
+    void copySeen(SeenCopy<T>* seen) noexcept;
+    /// Whether what is not sent waits for the next step.
+    [[nodiscard]] bool remembers() const noexcept;
 
     /// Takes new parameters, method or memory at a step boundary.
     void reconfigure(const CompressionSettings& compression, MemoryChange change);

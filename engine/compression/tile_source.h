@@ -7,6 +7,7 @@
 
 #include "engine/compression/gradient_memory.h"
 #include "engine/compression/message_plan.h"
+#include "engine/compression/seen_copy.h"
 #include "engine/compression/tile_kernels.h"
 #include "engine/core/check.h"
 #include "engine/core/errors.h"
@@ -21,10 +22,12 @@ namespace gradlab::engine {
 template <class T>
 class TileSource {
 public:
-    /// `gradient` is the unit's range; `scratch` has kTileElements elements.
+    /// `gradient` is the unit's range; `scratch` has kTileElements elements; `seen` is null unless
+    /// somebody inspects the step.
     TileSource(GradientMemory<T>& memory, const CompressionUnit& unit, std::span<T> gradient,
-               std::span<T> scratch, std::uint64_t step)
-        : memory_(&memory), unit_(&unit), gradient_(gradient), scratch_(scratch), step_(step) {}
+               std::span<T> scratch, std::uint64_t step, SeenCopy<T>* seen = nullptr)
+        : memory_(&memory), unit_(&unit), gradient_(gradient), scratch_(scratch), step_(step),
+          seen_(seen) {}
 
     [[nodiscard]] std::size_t size() const noexcept { return gradient_.size(); }
     [[nodiscard]] std::size_t tileCount() const noexcept {
@@ -38,6 +41,8 @@ public:
         GRADLAB_CHECK(index == accumulated_, index, accumulated_);
         const std::span<const T> values = memory_->accumulate(slice(index), scratch_);
         addNorm(values);
+        if (seen_ != nullptr)
+            seen_->take(unit_->offset + index * kTileElements, values);
         ++accumulated_;
         return values;
     }
@@ -78,6 +83,7 @@ private:
     std::span<T> gradient_;
     std::span<T> scratch_;
     std::uint64_t step_;
+    SeenCopy<T>* seen_;           ///< outlives this; may be null
     std::size_t accumulated_ = 0; ///< tiles of the first walk done
     double squaredNorm_ = 0.0;
 };

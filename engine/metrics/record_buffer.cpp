@@ -42,6 +42,21 @@ std::vector<Record> RecordBuffer::take() {
     return {std::make_move_iterator(taken.begin()), std::make_move_iterator(taken.end())};
 }
 
+void RecordBuffer::snapshot(const std::shared_ptr<const GradientSnapshot>& snapshot) {
+    const std::lock_guard lock(mutex_);
+    if (snapshots_.size() == kMostSnapshots)
+        snapshots_.pop_front();
+    snapshots_.push_back(snapshot);
+}
+
+std::vector<std::shared_ptr<const GradientSnapshot>> RecordBuffer::takeSnapshots() {
+    const std::lock_guard lock(mutex_);
+    std::vector<std::shared_ptr<const GradientSnapshot>> taken(snapshots_.begin(),
+                                                               snapshots_.end());
+    snapshots_.clear();
+    return taken;
+}
+
 std::size_t RecordBuffer::dropped() const {
     const std::lock_guard lock(mutex_);
     return dropped_;

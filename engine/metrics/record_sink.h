@@ -4,7 +4,10 @@
 #pragma once
 
 #include "engine/core/export.h"
+#include "engine/metrics/gradient_snapshot.h"
 #include "engine/metrics/step_record.h"
+
+#include <memory>
 
 namespace gradlab::engine {
 
@@ -13,6 +16,8 @@ class GRADLAB_ENGINE_EXPORT RecordSink {
 public:
     virtual ~RecordSink();
     virtual void record(const Record& record) = 0;
+    /// After the records of its step; shared, since views keep it.
+    virtual void snapshot(const std::shared_ptr<const GradientSnapshot>& /*snapshot*/) {}
     /// Everything so far is safe to read by others (after a step that ends a pause, a checkpoint,
     /// the end).
     virtual void flush() {}

@@ -72,7 +72,7 @@ ResumePoint resumePointOf(const fs::path& folder) {
 
 RunFolder::RunFolder(fs::path folder, std::vector<Document> documents)
     : path_(std::move(folder)), documents_(std::move(documents)), log_(path_ / "metrics.jsonl"),
-      events_(path_), summary_(path_ / "summary.json") {}
+      inspections_(path_ / kInspections), events_(path_), summary_(path_ / "summary.json") {}
 
 RunFolder::RunFolder(fs::path folder, std::uint64_t step)
     : RunFolder(std::move(folder), std::vector<Document>{}) {
@@ -86,6 +86,7 @@ void RunFolder::open() {
     if (resumed_) {
         lock_.emplace(path_);
         cutRunLogAfter(log(), resumeStep_);
+        cutInspectionsAfter(inspections(), resumeStep_);
     } else {
         makeFolder(path_);
         lock_.emplace(path_);
@@ -105,6 +106,11 @@ void RunFolder::record(const Record& record) {
         log_.record(record);
     events_.record(record);
     summary_.record(record);
+}
+
+void RunFolder::snapshot(const std::shared_ptr<const GradientSnapshot>& snapshot) {
+    if (open_ && snapshot->scheduled)
+        inspections_.append(*snapshot);
 }
 
 void RunFolder::flush() {

@@ -1,13 +1,15 @@
 // SPDX-FileCopyrightText: Gradient Lab contributors
 // SPDX-License-Identifier: GPL-3.0-or-later
 // A run's folder: experiment.json, metrics.jsonl, summary.json, events.out.tfevents.*,
-// checkpoints/. A race has a folder for each experiment, and its own experiment.json above them.
-// Nothing is made before the run really starts. Leaves out: what is in a checkpoint (training).
+// checkpoints/, and inspections.jsonl if steps were looked into. A race has a folder for each
+// experiment, and its own experiment.json above them. Nothing is made before the run really starts.
+// Leaves out: what is in a checkpoint (training).
 #pragma once
 
 #include "engine/core/export.h"
 #include "engine/core/folder_lock.h"
 #include "engine/metrics/event_file.h"
+#include "engine/metrics/inspection_log.h"
 #include "engine/metrics/record_sink.h"
 #include "engine/metrics/run_log.h"
 #include "engine/metrics/summary_file.h"
@@ -30,11 +32,14 @@ public:
     /// @throws ExperimentError naming --out if the folder was taken meanwhile or cannot be made;
     /// DataError when it cannot be written, or another program writes it.
     void record(const Record& record) override;
+    void snapshot(const std::shared_ptr<const GradientSnapshot>& snapshot) override;
     void flush() override;
 
     [[nodiscard]] const std::filesystem::path& path() const noexcept { return path_; }
     [[nodiscard]] std::filesystem::path checkpoints() const { return path_ / "checkpoints"; }
     [[nodiscard]] std::filesystem::path log() const { return path_ / "metrics.jsonl"; }
+    [[nodiscard]] std::filesystem::path inspections() const { return path_ / kInspections; }
+    static constexpr const char* kInspections = "inspections.jsonl";
     /// Whether anything was written, and so there is something to keep.
     [[nodiscard]] bool isOpen() const noexcept { return open_; }
 
@@ -55,6 +60,7 @@ private:
     std::vector<Document> documents_;
     std::optional<FolderLock> lock_; ///< from the first record on
     RunLog log_;
+    InspectionLog inspections_;
     EventFile events_;
     SummaryFile summary_;
     std::uint64_t resumeStep_ = 0;

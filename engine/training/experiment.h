@@ -48,6 +48,7 @@ struct TrainingSettings {
     std::int64_t evalEvery = 0;       ///< steps; 0 = every epoch
     std::int64_t checkpointEvery = 0; ///< steps; 0 = every epoch, where the run has a folder
     double targetPerplexity = 0.0;    ///< 0 = none
+    std::int64_t inspectEvery = 0;    ///< steps; 0 = never
 };
 
 /// The fields that every method shares; what a method or memory declares itself is in `parameters`.

@@ -294,6 +294,19 @@ void addEvaluationFields(std::vector<BoundField>& fields) {
                   "this validation perplexity. 0 = none.",
           .advanced = true},
          [](Experiment& e) -> FieldReference { return &e.training.targetPerplexity; }});
+    fields.push_back({{.path = "training.inspect_every",
+                       .option = "--inspect-every",
+                       .type = FieldType::Integer,
+                       .minimum = 0,
+                       .maximum = 4'000'000'000.0,
+                       .label = "Look into every",
+                       .unit = "steps",
+                       .help = "Steps between looks into the gradient: what was sent of every "
+                               "tensor and what stayed, kept in inspections.jsonl of the run's "
+                               "folder for the window's Gradient panel. Training is the same bits. "
+                               "0 = never.",
+                       .advanced = true},
+                      [](Experiment& e) -> FieldReference { return &e.training.inspectEvery; }});
 }
 
 } // namespace

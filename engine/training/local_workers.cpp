@@ -111,6 +111,15 @@ std::vector<WorkerAccount>& LocalWorkers<T>::collect(const ReplicaUpdate& update
 }
 
 template <class T>
+std::vector<WorkerInspection> LocalWorkers<T>::takeInspections() {
+    std::vector<WorkerInspection> inspections;
+    for (auto& worker : workers_)
+        if (auto inspection = worker->takeInspection())
+            inspections.push_back(std::move(*inspection));
+    return inspections;
+}
+
+template <class T>
 void LocalWorkers<T>::reconfigure(const Experiment& experiment, MemoryChange change,
                                   bool compression) {
     if (compression) {

@@ -28,6 +28,7 @@ public:
     void reconfigure(const Experiment& experiment, MemoryChange change, bool compression) override;
     [[nodiscard]] std::vector<WorkerState<T>> states(const std::stop_token& stop) override;
     void setStates(std::vector<WorkerState<T>> states, const std::string& origin) override;
+    [[nodiscard]] std::vector<WorkerInspection> takeInspections() override;
     [[nodiscard]] std::vector<ClusterEvent> takeEvents() override { return {}; }
     [[nodiscard]] bool takePauseRequest() override { return false; }
     [[nodiscard]] std::span<const T> keptGradient() const override {

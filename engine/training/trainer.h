@@ -12,6 +12,7 @@
 #include "engine/metrics/record_sink.h"
 #include "engine/training/cluster_coordinator.h"
 #include "engine/training/experiment.h"
+#include "engine/training/gradient_inspector.h"
 
 #include <filesystem>
 #include <memory>
@@ -73,6 +74,9 @@ public:
     virtual void saveCheckpoint(const std::filesystem::path& file) = 0;
     /// Parameters only, with PyTorch's names.
     virtual void saveParameters(const std::filesystem::path& file) = 0;
+    /// The next step is looked into and a GradientSnapshot goes to the sink. No bit of training
+    /// depends on it. Does nothing where workers are other processes.
+    virtual void inspectNext(const InspectionRequest& request) = 0;
     virtual void writeEvent(const std::string& event, const std::string& details) = 0;
 
     [[nodiscard]] virtual TrainerProgress progress() const = 0;

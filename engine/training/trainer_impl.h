@@ -12,6 +12,7 @@
 #include "engine/training/worker_group.h"
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -28,6 +29,7 @@ public:
     void finish(const std::string& reason, const std::string& message) override;
     void saveCheckpoint(const std::filesystem::path& file) override;
     void saveParameters(const std::filesystem::path& file) override;
+    void inspectNext(const InspectionRequest& request) override { inspectNext_ = request; }
     void writeEvent(const std::string& event, const std::string& details) override;
     [[nodiscard]] TrainerProgress progress() const override;
     [[nodiscard]] const Experiment& experiment() const override { return experiment_; }
@@ -48,6 +50,11 @@ private:
     void writeClusterEvents();
     [[nodiscard]] bool keepsGradient(std::uint64_t step) const;
     void writeGradient(std::uint64_t step);
+
+    // Looking into a step (trainer_inspection.cpp)
+    [[nodiscard]] bool inspectionScheduled(std::uint64_t step) const;
+    [[nodiscard]] std::shared_ptr<const InspectionPlan> dueInspection(std::uint64_t step);
+    void recordInspection(const WorkerStep& step, const std::vector<WorkerAccount>& accounts);
 
     // What is due after a step (trainer_evaluation.cpp)
     void evaluateIfDue(const std::stop_token& stop);
@@ -77,6 +84,7 @@ private:
     RunTotals totals_;
     std::uint64_t windows_ = 1; ///< an epoch
     bool ended_ = false;
+    std::optional<InspectionRequest> inspectNext_;
     std::unique_ptr<WorkerGroup<T>> workers_; ///< last: its threads use everything above
 };
 

@@ -28,6 +28,7 @@ void TrainerImpl<T>::step(const std::stop_token& stop) {
     writeClusterEvents();
     WorkerStep now = workerStep(experiment_, totals_.step + 1, windows_);
     now.keepGradient = keepsGradient(now.position.step);
+    now.inspection = dueInspection(now.position.step);
     const double meanNorm = workers_->exchange(now, stop);
     // From here on the step is committed: nothing below may give it up.
     ReplicaUpdate update;
@@ -37,6 +38,7 @@ void TrainerImpl<T>::step(const std::stop_token& stop) {
     totals_.wallS += since(begin);
     accountStep(now, accounts,
                 workers_->replicaFollows() || accounts.empty() ? update.sgd : accounts.front().sgd);
+    recordInspection(now, accounts);
     writeClusterEvents();
     if (now.keepGradient)
         writeGradient(now.position.step);

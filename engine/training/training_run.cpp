@@ -127,6 +127,12 @@ void TrainingRun::change(std::size_t member, const ParameterChange& change,
             impl_->shared[index].changes.push_back({change, afterStep});
 }
 
+void TrainingRun::inspect(std::size_t member, const InspectionRequest& request) {
+    const std::lock_guard lock(impl_->mutex);
+    if (member < impl_->shared.size())
+        impl_->shared[member].inspection = request;
+}
+
 void TrainingRun::saveParametersAtEnd(std::size_t member, std::filesystem::path file) {
     const std::lock_guard lock(impl_->mutex);
     impl_->shared.at(member).saveParameters = std::move(file);

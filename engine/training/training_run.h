@@ -74,6 +74,9 @@ public:
     /// event.
     /// It takes effect once the member has done `afterStep` steps (0: at the next step boundary).
     void change(std::size_t member, const ParameterChange& change, std::uint64_t afterStep = 0);
+    /// The member's next step is looked into; see Trainer::inspectNext. A request that was not
+    /// served yet is replaced.
+    void inspect(std::size_t member, const InspectionRequest& request);
     static constexpr std::size_t kAllMembers = static_cast<std::size_t>(-1);
 
     /// Blocks until Finished or Failed.

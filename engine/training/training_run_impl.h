@@ -9,6 +9,7 @@
 #include <condition_variable>
 #include <deque>
 #include <mutex>
+#include <optional>
 #include <stop_token>
 #include <thread>
 #include <vector>
@@ -29,6 +30,7 @@ struct TrainingRun::Impl {
     // A member as others see it.
     struct Shared {
         std::deque<PendingChange> changes;
+        std::optional<InspectionRequest> inspection; ///< for the next step
         TrainerProgress progress;
         double secondsPerStep = 0.0;
         bool ended = false;

@@ -189,6 +189,8 @@ void TrainingRun::Impl::applyChanges(std::size_t index) {
     std::vector<ParameterChange> due;
     {
         const std::lock_guard lock(mutex);
+        if (const auto asked = std::exchange(shared[index].inspection, std::nullopt))
+            trainer.inspectNext(*asked);
         auto& changes = shared[index].changes;
         const std::uint64_t step = trainer.progress().step;
         for (auto it = changes.begin(); it != changes.end();) {

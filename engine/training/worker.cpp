@@ -35,6 +35,21 @@ public:
         cpu_ = cpu;
     }
     [[nodiscard]] double cpuSoFar() const noexcept { return total_; }
+    // Leaves out what has passed since the last call, for what is no phase of the step.
+    double skip() {
+        const auto wall = std::chrono::steady_clock::now();
+        const double passed = std::chrono::duration<double>(wall - wall_).count();
+        wall_ = wall;
+        cpu_ = threadCpuSeconds();
+        static_cast<void>(arena_.takeHelpersCpu());
+        return passed;
+    }
+    // The same for a known part of the time since the last call.
+    void skip(double seconds) {
+        wall_ += std::chrono::duration_cast<std::chrono::steady_clock::duration>(
+            std::chrono::duration<double>(seconds));
+        cpu_ += seconds;
+    }
 
 private:
     PhaseTimer& timer_;
@@ -84,18 +99,38 @@ public:
 private:
     void sendPart(std::size_t part) {
         clock_.lap(Phase::Backward);
+        inspectGradient(part);
         const std::uint32_t rank = worker_.identity_.rank;
         ByteBuffer message = exchange_.takeBuffer(rank, part);
         worker_.compressor_.encodePart(part, worker_.gradient_.span(), parameters_, step_.position,
                                        kFrameHeaderBytes, message);
+        if (worker_.inspector_)
+            clock_.skip(worker_.inspector_->copySeconds());
         clock_.lap(Phase::Compress);
+        inspectMessage(part, message);
         WorkerResult& result = worker_.result_;
         result.bytesMessage += message.size();
-        const std::chrono::duration<double> ready = std::chrono::steady_clock::now() - begun_;
+        const std::chrono::duration<double> ready =
+            std::chrono::steady_clock::now() - begun_ - inspecting_;
         result.parts.push_back(
             {clock_.cpuSoFar(), static_cast<double>(message.size()), ready.count()});
         exchange_.send(rank, part, std::move(message));
         clock_.lap(Phase::Encode);
+    }
+
+    // Looking is no phase of the step: its time is the snapshot's own.
+    void inspectGradient(std::size_t part) {
+        if (!worker_.inspector_)
+            return;
+        worker_.inspector_->lookAtGradient(part, worker_.gradient_.span());
+        inspecting_ += std::chrono::duration<double>(clock_.skip());
+    }
+    void inspectMessage(std::size_t part, const ByteBuffer& message) {
+        if (!worker_.inspector_)
+            return;
+        worker_.inspector_->lookAtMessage(part, ByteView(message).subspan(kFrameHeaderBytes),
+                                          worker_.compressor_.remembers());
+        inspecting_ += std::chrono::duration<double>(clock_.skip());
     }
 
     Worker& worker_;
@@ -104,6 +139,7 @@ private:
     GradientExchange& exchange_;
     StepClock clock_;
     std::chrono::steady_clock::time_point begun_;
+    std::chrono::duration<double> inspecting_{0.0};
     std::vector<std::size_t>& missing_; ///< tensors of each part that are not final yet
 };
 
@@ -125,6 +161,10 @@ void Worker<T>::compute(const WorkerStep& step, LanguageModel<T>& model,
     result_.parts.clear();
     if (step.keepGradient && kept_.empty())
         kept_ = AlignedBuffer<T>(plan_.size());
+    inspector_.reset();
+    if (step.inspection)
+        inspector_ = std::make_unique<GradientInspector<T>>(plan_, step.inspection, rank());
+    compressor_.copySeen(inspector_ ? &inspector_->seen() : nullptr);
     const AllocationScope counted;
     arena.execute([&] {
         Pipeline pipeline(*this, step, parameters, exchange, arena);
@@ -171,6 +211,15 @@ void Worker<T>::commit() {
     compressor_.commit(gradient_);
     h_.swap(nextH_);
     c_.swap(nextC_);
+}
+
+template <class T>
+std::optional<WorkerInspection> Worker<T>::takeInspection() {
+    if (!inspector_)
+        return std::nullopt;
+    compressor_.copySeen(nullptr);
+    const std::unique_ptr<GradientInspector<T>> done = std::move(inspector_);
+    return done->take();
 }
 
 template <class T>

@@ -14,9 +14,11 @@
 #include "engine/metrics/phase_timer.h"
 #include "engine/model/language_model.h"
 #include "engine/training/gradient_exchange.h"
+#include "engine/training/gradient_inspector.h"
 #include "engine/training/worker_state.h"
 
 #include <memory>
+#include <optional>
 #include <span>
 #include <stop_token>
 #include <vector>
@@ -30,7 +32,8 @@ struct WorkerStep {
     double dropout = 0.0;
     std::uint32_t seed = 0;
     bool overlap = true;
-    bool keepGradient = false; ///< a copy of it, for keptGradient()
+    bool keepGradient = false;                        ///< a copy of it, for keptGradient()
+    std::shared_ptr<const InspectionPlan> inspection; ///< null: nobody looks
 };
 
 /// What one step gave; valid until the next compute().
@@ -58,6 +61,10 @@ public:
     /// Makes the step's memory and hidden state final. In the worker's thread.
     void commit();
     void discard() noexcept;
+
+    /// What the committed step's inspection found; empty if nobody asked for one. In any thread,
+    /// between steps.
+    [[nodiscard]] std::optional<WorkerInspection> takeInspection();
 
     [[nodiscard]] const WorkerResult& result() const noexcept { return result_; }
     /// The gradient of the last computed step that asked for it, before memory and compressor
@@ -90,6 +97,7 @@ private:
     AlignedBuffer<T> nextH_, nextC_;   ///< of the step in flight
     PhaseTimer timer_;
     WorkerResult result_;
+    std::unique_ptr<GradientInspector<T>> inspector_; ///< of this step; null: nobody looks
 };
 
 extern template class Worker<float>;

@@ -46,6 +46,9 @@ public:
     /// Before the first step. @throws DataError naming `origin`
     virtual void setStates(std::vector<WorkerState<T>> states, const std::string& origin) = 0;
 
+    /// Of the step just collected, by rank, if it asked for one; empty where workers are other
+    /// processes.
+    [[nodiscard]] virtual std::vector<WorkerInspection> takeInspections() { return {}; }
     [[nodiscard]] virtual std::vector<ClusterEvent> takeEvents() = 0;
     [[nodiscard]] virtual bool takePauseRequest() = 0;
     /// Worker 0's of the last step, if that asked for it; empty where it is another process's.

@@ -46,15 +46,16 @@ private Q_SLOTS:
     }
 
     void readsPresentation() {
-        const app::WindowCommand command =
-            read({"--size", "1280x720", "--theme", "dark", "--present", "--x-axis", "bytes",
-                  "--change", "4:training.lr=5", "--change", "9:training.lr=2"});
+        const app::WindowCommand command = read(
+            {"--size", "1280x720", "--theme", "dark", "--present", "--x-axis", "bytes",
+             "--gradient", "map", "--change", "4:training.lr=5", "--change", "9:training.lr=2"});
         QVERIFY(!command.exitCode);
         QCOMPARE(command.options.width, 1280);
         QCOMPARE(command.options.height, 720);
         QCOMPARE(command.options.theme, std::string("dark"));
         QVERIFY(command.options.present);
         QCOMPARE(command.options.xAxis, std::string("bytes"));
+        QCOMPARE(command.options.gradient, std::string("map"));
         QCOMPARE(command.options.script.size(), std::size_t{2});
     }
 
@@ -63,8 +64,9 @@ private Q_SLOTS:
     void helpAndVersionEndWithZero() {
         const app::WindowCommand help = read({"--help"});
         QCOMPARE(help.exitCode.value_or(-1), 0);
-        for (const char* option : {"--start", "--steps", "--screenshot", "--quit", "--out",
-                                   "--size", "--theme", "--present", "--x-axis", "--change"})
+        for (const char* option :
+             {"--start", "--steps", "--screenshot", "--quit", "--out", "--size", "--theme",
+              "--present", "--x-axis", "--change", "--gradient"})
             QVERIFY2(help.text.find(option) != std::string::npos, option);
         QCOMPARE(read({"--version"}).exitCode.value_or(-1), 0);
     }

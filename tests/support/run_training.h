@@ -33,6 +33,10 @@ public:
         if (const auto* last = std::get_if<engine::EndRecord>(&record))
             end = *last;
     }
+    void snapshot(const std::shared_ptr<const engine::GradientSnapshot>& snapshot) override {
+        snapshots.push_back(snapshot);
+    }
+    std::vector<std::shared_ptr<const engine::GradientSnapshot>> snapshots;
     std::vector<engine::StartRecord> starts;
     std::vector<engine::StepRecord> steps;
     std::vector<engine::WorkerRecord> workers;

@@ -95,6 +95,23 @@ private Q_SLOTS:
         compareBits(with, runToEnd(experiment));
     }
 
+    // Every step looked into, parts sent during backward and after it.
+    void inspectionChangesNoBit_data() { addMethodRows(); }
+    void inspectionChangesNoBit() {
+        engine::Experiment experiment = fetched();
+        const CollectedRun without = runToEnd(experiment);
+        QVERIFY(without.records.snapshots.empty());
+        for (const bool overlap : {true, false}) {
+            experiment.training.inspectEvery = 1;
+            experiment.cluster.overlap = overlap;
+            const CollectedRun with = runToEnd(experiment);
+            QCOMPARE(with.records.snapshots.size(), with.records.steps.size());
+            compareBits(without, with);
+            for (std::size_t i = 0; i < with.records.steps.size(); ++i)
+                QCOMPARE(with.records.steps[i].bytesUp, without.records.steps[i].bytesUp);
+        }
+    }
+
     void ringGatherGivesTheServersBits_data() { addMethodRows(); }
     void ringGatherGivesTheServersBits() {
         engine::Experiment experiment = fetched();

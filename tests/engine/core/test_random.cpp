@@ -27,7 +27,8 @@ private slots:
 
     void fillingAgreesWithTheDefinition() {
         for (const std::size_t first : {0U, 1U, 3U, 4U, 61U, 64U, 1000U})
-            for (const std::size_t size : {0U, 1U, 4U, 63U, 64U, 65U, 128U, 300U}) {
+            for (const std::size_t size :
+                 {0U, 1U, 4U, 63U, 64U, 65U, 128U, 255U, 256U, 300U, 1025U}) {
                 std::vector<float> out(size);
                 fillUniform(out, 7, RandomPurpose::Rounding, {3, 2, 9, 0}, first);
                 for (std::size_t i = 0; i < size; ++i) {
@@ -43,7 +44,7 @@ private slots:
 
     void streamReadsTheSameWords() {
         RandomStream stream(5, RandomPurpose::Test, 1, 2, 3);
-        for (std::uint32_t block = 0; block < 3; ++block)
+        for (std::uint32_t block = 0; block < 300; ++block)
             for (const std::uint32_t word : philox(5, RandomPurpose::Test, {1, 2, 3, block}))
                 QCOMPARE(stream.word(), word);
     }
@@ -59,6 +60,19 @@ private slots:
         QVERIFY(base != first(1, RandomPurpose::Init, {1, 2, 1, 1}));
         QVERIFY(base != first(1, RandomPurpose::Init, {1, 1, 2, 1}));
         QVERIFY(base != first(1, RandomPurpose::Init, {1, 1, 1, 2}));
+    }
+
+    void belowIsItsDefinition() {
+        for (const std::uint32_t bound : {1U, 2U, 7U, 1000U, 4444800U, 0x80000000U, 0xC0000000U}) {
+            RandomStream drawn(5, RandomPurpose::Test, 1, 2, bound);
+            RandomStream words(5, RandomPurpose::Test, 1, 2, bound);
+            for (int i = 0; i < 500; ++i) {
+                std::uint64_t product = std::uint64_t{words.word()} * bound;
+                while (static_cast<std::uint32_t>(product) < (0U - bound) % bound)
+                    product = std::uint64_t{words.word()} * bound;
+                QCOMPARE(drawn.below(bound), static_cast<std::uint32_t>(product >> 32));
+            }
+        }
     }
 
     void belowIsUniform() {

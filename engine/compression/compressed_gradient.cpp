@@ -3,9 +3,10 @@
 #include "engine/compression/compressed_gradient.h"
 
 #include "engine/compression/unit_writer.h"
+#include "engine/compression/value_code.h"
 #include "engine/core/check.h"
 #include "engine/core/errors.h"
-#include "engine/core/slack.h"
+#include "engine/core/reserve.h"
 
 #include <algorithm>
 #include <bit>
@@ -119,7 +120,7 @@ void splitBody(ByteView body, std::uint32_t unitCount, std::vector<UnitView>& vi
 
 UnitWriter::UnitWriter(ByteBuffer& out, std::size_t headerRoom, std::size_t unitCount)
     : out_(&out), descriptorAt_(headerRoom),
-      descriptorsEnd_(headerRoom + unitCount * kDescriptorBytes) {
+      descriptorsEnd_(headerRoom + unitCount * kDescriptorBytes), most_(descriptorsEnd_) {
     out.resize(descriptorsEnd_);
 }
 
@@ -127,7 +128,10 @@ std::span<std::byte> UnitWriter::next(const UnitDescriptor& descriptor) {
     GRADLAB_CHECK(descriptorAt_ < descriptorsEnd_, descriptorAt_, descriptorsEnd_);
     const std::size_t payloadAt = out_->size();
     const std::size_t end = payloadAt + descriptor.payloadBytes;
-    reserveWithSlack(*out_, end);
+    // No unit is longer than its values.
+    most_ += std::max<std::size_t>(descriptor.payloadBytes,
+                                   descriptor.elements * valueBytes(descriptor.values));
+    reserveFor(*out_, most_, most_);
     out_->resize(end);
     writeDescriptor(out_->data() + descriptorAt_, descriptor);
     descriptorAt_ += kDescriptorBytes;

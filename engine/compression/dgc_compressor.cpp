@@ -96,19 +96,18 @@ T DgcCompressor<T>::sampledThreshold(const TileSource<T>& source, const UnitCont
     // of memory, and a cache line serves a whole run. Single elements where runs would be few.
     const std::size_t run = size / kRun >= static_cast<std::size_t>(least) ? kRun : 1;
     const std::size_t runs = size / run;
-    keys_.resize(runs * run);
+    firsts_.resize(runs);
     for (std::size_t r = 0; r < runs; ++r) {
         const std::size_t begin = r * source.size() / runs;
         const std::size_t places = (r + 1) * source.size() / runs - begin - run + 1;
-        const std::size_t first = begin + stream.below(static_cast<std::uint32_t>(places));
-        for (std::size_t i = 0; i < run; ++i)
-            keys_[r * run + i] = magnitudeKey(source.peek(first + i));
+        firsts_[r] =
+            static_cast<std::uint32_t>(begin) + stream.below(static_cast<std::uint32_t>(places));
     }
+    const std::size_t sampled = runs * run;
     const double share = static_cast<double>(k) / n;
-    const auto rank =
-        static_cast<std::size_t>(std::ceil(share * static_cast<double>(keys_.size())));
+    const auto rank = static_cast<std::size_t>(std::ceil(share * static_cast<double>(sampled)));
     return magnitudeOf<T>(
-        MagnitudeSelector<T>::nthLargest(keys_, std::clamp<std::size_t>(rank, 1, keys_.size())));
+        selector_.nthLargestOf(source, firsts_, run, std::clamp<std::size_t>(rank, 1, sampled)));
 }
 
 template <class T>
@@ -152,7 +151,7 @@ void DgcCompressor<T>::compress(TileSource<T>& source, const UnitContext& contex
     const T threshold = sampledThreshold(source, context, ratio, k);
     if (!(threshold > T{0}) || !selectByThreshold(source, threshold, k, stats))
         selector_.selectLargest(source, k);
-    sender_.send(source, context, selector_.indices(), selector_.values(), T{1}, nullptr, writer,
+    sender_.send(source, context, selector_.indices(), selector_.values(), k, T{1}, nullptr, writer,
                  stats);
 }
 

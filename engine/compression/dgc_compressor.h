@@ -43,7 +43,7 @@ private:
     std::int64_t warmupEpochs_;
     MagnitudeSelector<T> selector_;
     SelectionSender<T> sender_;
-    std::vector<MagnitudeKey<T>> keys_;
+    std::vector<std::uint32_t> firsts_; ///< of the sample's runs
 };
 
 } // namespace gradlab::engine

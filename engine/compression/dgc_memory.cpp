@@ -5,7 +5,7 @@
 #include "engine/compression/compression_parameters.h"
 #include "engine/compression/tile_kernels.h"
 #include "engine/core/check.h"
-#include "engine/core/slack.h"
+#include "engine/core/reserve.h"
 
 #include <algorithm>
 #include <array>
@@ -87,6 +87,7 @@ DgcMemory<T>::DgcMemory(const CompressionSettings& settings, std::size_t size,
 
 template <class T>
 void DgcMemory<T>::configure(const CompressionSettings& settings) {
+    settle();
     momentum_ = static_cast<T>(realParameter(settings, "dgc_momentum"));
     masking_ = booleanParameter(settings, "masking");
     nesterov_ = booleanParameter(settings, "nesterov");
@@ -108,14 +109,14 @@ void DgcMemory<T>::begin(std::span<const T> gradient, std::span<const T> paramet
         measureClip(gradient);
 }
 
-/// Norm of all tensors together, tile after tile. A norm that is not finite leaves the gradient as
-/// it is, for the finiteness check to name its tensor.
+/// Norm of all tensors together, piece after piece. A norm that is not finite leaves the gradient
+/// as it is, for the finiteness check to name its tensor.
 template <class T>
 void DgcMemory<T>::measureClip(std::span<const T> gradient) {
-    std::array<T, kTileElements> tile;
+    std::array<T, kNormElements> tile;
     double squared = 0.0;
-    for (std::size_t first = 0; first < gradient.size(); first += kTileElements) {
-        const std::size_t count = std::min(kTileElements, gradient.size() - first);
+    for (std::size_t first = 0; first < gradient.size(); first += kNormElements) {
+        const std::size_t count = std::min(kNormElements, gradient.size() - first);
         for (std::size_t i = 0; i < count; ++i)
             tile[i] = prepared(gradient[first + i], first + i);
         squared += sumSquares(std::span<const T>(tile.data(), count));
@@ -126,20 +127,38 @@ void DgcMemory<T>::measureClip(std::span<const T> gradient) {
 }
 
 template <class T>
-T DgcMemory<T>::peek(const T& gradient, std::size_t index, bool accumulated) const {
-    const T v = accumulation_[index];
-    if (accumulated)
-        return nesterov_ ? gradient : v + gradient;
-    const T g = prepared(gradient, index);
-    return nesterov_ ? v + momentum_ * (velocity_[index] + g) + g
-                     : v + (momentum_ * velocity_[index] + g);
+void DgcMemory<T>::peek(GradientTile<const T> unit, std::span<const std::uint32_t> firsts,
+                        std::size_t run, bool accumulated, std::span<T> out) const {
+    const T* const gradient = unit.gradient.data();
+    const T* const u = velocity_.data() + unit.offset;
+    const T* const v = accumulation_.data() + unit.offset;
+    if (accumulated) {
+        eachOfRuns(
+            firsts, run,
+            [&](std::size_t at, std::size_t to) {
+                out[to] = nesterov_ ? gradient[at] : v[at] + gradient[at];
+            },
+            gradient, v);
+        return;
+    }
+    const auto toBeSent = [&](std::size_t at, T velocity, T waits) {
+        const T g = prepared(gradient[at], unit.offset + at);
+        return nesterov_ ? waits + momentum_ * (velocity + g) + g
+                         : waits + (momentum_ * velocity + g);
+    };
+    eachOfRuns(
+        firsts, run,
+        [&](std::size_t at, std::size_t to) {
+            out[to] = toBeSent(at, u[at], owed_ ? v[at] + u[at] : v[at]);
+        },
+        gradient, u, v);
 }
 
 template <class T>
 std::span<const T> DgcMemory<T>::accumulate(GradientTile<T> tile, std::span<T> scratch) {
     T* const g = tile.gradient.data();
     const T* const u = velocity_.data() + tile.offset;
-    const T* const v = accumulation_.data() + tile.offset;
+    T* const v = accumulation_.data() + tile.offset;
     const std::size_t count = tile.gradient.size();
     if (decay_ != T{0} || clipScale_ != T{1})
         for (std::size_t i = 0; i < count; ++i)
@@ -153,10 +172,22 @@ std::span<const T> DgcMemory<T>::accumulate(GradientTile<T> tile, std::span<T> s
         return tile.gradient;
     }
     T* const out = scratch.data();
-    for (std::size_t i = 0; i < count; ++i) {
-        g[i] = momentum_ * u[i] + g[i];
-        out[i] = v[i] + g[i];
+    if (!owed_) {
+        for (std::size_t i = 0; i < count; ++i) {
+            g[i] = momentum_ * u[i] + g[i];
+            out[i] = v[i] + g[i];
+        }
+        return scratch.first(count);
     }
+    for (std::size_t i = 0; i < count; ++i) {
+        const T whole = v[i] + u[i];
+        v[i] = whole;
+        g[i] = momentum_ * u[i] + g[i];
+        out[i] = whole + g[i];
+    }
+    if (settled_.empty() || settled_.back().end != tile.offset)
+        settled_.push_back({tile.offset, tile.offset});
+    settled_.back().end += count;
     return scratch.first(count);
 }
 
@@ -174,9 +205,11 @@ std::span<const T> DgcMemory<T>::recall(GradientTile<T> tile, std::span<T> scrat
 
 template <class T>
 void DgcMemory<T>::noteSent(GradientTile<T> unit, std::span<const std::uint32_t> indices,
-                            std::span<const T> values) {
-    reserveWithSlack(sentIndices_, sentIndices_.size() + indices.size());
-    reserveWithSlack(sentValues_, sentValues_.size() + values.size());
+                            std::span<const T> values, std::size_t most) {
+    mostSent_ += most;
+    ++unitsSent_;
+    reserveFor(sentIndices_, mostSent_, mostSent_);
+    reserveFor(sentValues_, mostSent_, mostSent_);
     for (const std::uint32_t index : indices)
         sentIndices_.push_back(unit.offset + index);
     sentValues_.insert(sentValues_.end(), values.begin(), values.end());
@@ -190,32 +223,71 @@ void DgcMemory<T>::noteSentTile(GradientTile<T> tile, std::span<const T> values)
 }
 
 template <class T>
+void DgcMemory<T>::addVelocity(std::size_t begin, std::size_t end) noexcept {
+    const T* const u = velocity_.data();
+    T* const v = accumulation_.data();
+    for (std::size_t i = begin; i < end; ++i)
+        v[i] += u[i];
+}
+
+template <class T>
+void DgcMemory<T>::settle() noexcept {
+    if (owed_) {
+        std::sort(settled_.begin(), settled_.end(),
+                  [](const Range& a, const Range& b) { return a.begin < b.begin; });
+        std::size_t begin = 0;
+        for (const Range& range : settled_) {
+            addVelocity(begin, range.begin);
+            begin = range.end;
+        }
+        addVelocity(begin, accumulation_.size());
+    }
+    owed_ = false;
+    settled_.clear();
+}
+
+template <class T>
 void DgcMemory<T>::commit(AlignedBuffer<T>& gradient) {
     GRADLAB_CHECK(gradient.size() == velocity_.size(), gradient.size(), velocity_.size());
+    settled_.clear(); // every tile was visited
+    owed_ = masking_ && !nesterov_;
     if (nesterov_) {
         accumulation_.swap(gradient);
         velocity_.swap(nextVelocity_);
     } else {
         velocity_.swap(gradient);
-        for (std::size_t i = 0; i < accumulation_.size(); ++i)
-            accumulation_[i] += velocity_[i];
+        if (!owed_)
+            addVelocity(0, accumulation_.size());
     }
-    for (std::size_t i = 0; i < sentIndices_.size(); ++i)
-        accumulation_[sentIndices_[i]] -= sentValues_[i];
-    if (masking_)
-        for (const std::uint64_t index : sentIndices_)
-            velocity_[index] = T{0};
-    discard();
+    T* const u = velocity_.data();
+    T* const v = accumulation_.data();
+    for (std::size_t i = 0; i < sentIndices_.size(); ++i) {
+        const std::uint64_t at = sentIndices_[i];
+        v[at] = (owed_ ? v[at] + u[at] : v[at]) - sentValues_[i];
+        if (masking_)
+            u[at] = T{0}; // and v + u is v
+    }
+    settled_.reserve(unitsSent_);
+    forgetSent();
+}
+
+template <class T>
+void DgcMemory<T>::forgetSent() noexcept {
+    sentIndices_.clear();
+    sentValues_.clear();
+    mostSent_ = 0;
+    unitsSent_ = 0;
 }
 
 template <class T>
 void DgcMemory<T>::discard() noexcept {
-    sentIndices_.clear();
-    sentValues_.clear();
+    settle();
+    forgetSent();
 }
 
 template <class T>
 std::vector<NamedState<T>> DgcMemory<T>::state() {
+    settle();
     return {{"dgc.u", velocity_.span()}, {"dgc.v", accumulation_.span()}};
 }
 

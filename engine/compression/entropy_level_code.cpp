@@ -6,6 +6,7 @@
 #include "engine/compression/rans_coder.h"
 #include "engine/compression/value_class.h"
 #include "engine/core/errors.h"
+#include "engine/core/reserve.h"
 
 #include <algorithm>
 
@@ -16,6 +17,8 @@ namespace {
 constexpr unsigned kWide = 1;
 constexpr unsigned kByClass = 2;
 constexpr unsigned kSparse = 4;
+/// At most one level of so many is not the common one where the code is sparse.
+constexpr std::size_t kMostOthers = 8;
 
 /// 0, −1, 1, −2 … to 0, 1, 2, 3 … and back; no branches, as signs cannot be predicted.
 std::uint32_t folded(int level) noexcept {
@@ -77,10 +80,11 @@ std::size_t EntropyLevelEncoder::encode(std::span<const std::uint32_t> histogram
     low_.clear();
     if (values.empty())
         return 0;
+    reserve(histogram.size(), values.size());
     head_.push_back(std::byte{0});
     const auto most = std::max_element(histogram.begin(), histogram.end());
     const std::size_t others = values.size() - *most;
-    if (others > values.size() / 8) {
+    if (others > values.size() / kMostOthers) {
         encodeSymbols(histogram, values);
     } else {
         const auto common = static_cast<std::size_t>(most - histogram.begin());
@@ -91,6 +95,19 @@ std::size_t EntropyLevelEncoder::encode(std::span<const std::uint32_t> histogram
             encodeSymbols(counts_, others_);
     }
     return head_.size() + words_.size() + low_.size();
+}
+
+/// For all forms that the code may take.
+void EntropyLevelEncoder::reserve(std::size_t ids, std::size_t count) {
+    constexpr std::size_t kTable = 2048; // bytes of any table and what is in front of it
+    reserveFor(head_, 1, kTable + count / kMostOthers);
+    reserveFor(low_, 1, 2 * count);
+    reserveFor(symbols_, 1, std::max(ids, kValueClasses));
+    reserveFor(counts_, 1, ids);
+    reserveFor(places_, 1, count / kMostOthers + 1);
+    reserveFor(others_, 1, count / kMostOthers + 1);
+    if (room_.size() < RansEncoder::mostBytes(count))
+        room_.resize(RansEncoder::mostBytes(count));
 }
 
 void EntropyLevelEncoder::write(std::span<std::byte> out) const {
@@ -150,7 +167,7 @@ void EntropyLevelEncoder::encodeDirect(const SymbolTable& table, bool wide, std:
     for (std::size_t symbol = 0; symbol < table.size(); ++symbol)
         symbols_[table.id(symbol)] = static_cast<std::uint8_t>(symbol);
     const std::uint8_t* const zero = symbols_.data() + levelCount;
-    std::byte* const end = roomForWords(values.size());
+    std::byte* const end = room_.data() + room_.size();
     words_ = {RansEncoder(table).encode(
                   wide, values.size(), [&](std::size_t i) { return zero[values[i]]; }, end),
               end};
@@ -163,7 +180,7 @@ void EntropyLevelEncoder::encodeClasses(const SymbolTable& table, bool wide, std
     symbols_.resize(kValueClasses);
     for (std::size_t symbol = 0; symbol < table.size(); ++symbol)
         symbols_[table.id(symbol)] = static_cast<std::uint8_t>(symbol);
-    std::byte* const end = roomForWords(values.size());
+    std::byte* const end = room_.data() + room_.size();
     const auto symbolAt = [&](std::size_t i) { return symbols_[classOfValue(folded(values[i]))]; };
     words_ = {RansEncoder(table).encode(wide, values.size(), symbolAt, end), end};
     low_.resize(bytesOfBits(lowBits));
@@ -182,13 +199,6 @@ void EntropyLevelEncoder::writeTable(const SymbolTable& table) {
     BitWriter writer(std::span<std::byte>(head_).subspan(begin));
     table.write(writer);
     writer.finish();
-}
-
-std::byte* EntropyLevelEncoder::roomForWords(std::size_t count) {
-    const std::size_t bytes = RansEncoder::mostBytes(count);
-    if (room_.size() < bytes)
-        room_.resize(bytes);
-    return room_.data() + room_.size();
 }
 
 void EntropyLevelDecoder::decode(std::uint32_t levels, ByteView bytes,
@@ -211,6 +221,9 @@ void EntropyLevelDecoder::decode(std::uint32_t levels, ByteView bytes,
     const ByteView rest = head.rest();
     if (common > 2U * levels || others > values.size() || indexBytes > rest.size())
         failLevels();
+    const std::size_t most = values.size() / kMostOthers; // of ours; others are just slower
+    reserveFor(places_, others, most);
+    reserveFor(others_, others, most);
     places_.resize(others);
     others_.resize(others);
     readEntropyIndices(rest.first(indexBytes), values.size(), places_);

@@ -41,11 +41,10 @@ private:
     void encodeClasses(const SymbolTable& table, bool wide, std::uint64_t lowBits,
                        std::span<const std::int16_t> values);
     void writeTable(const SymbolTable& table);
-    /// Room for the words of `count` symbols; returns where they end.
-    std::byte* roomForWords(std::size_t count);
+    void reserve(std::size_t ids, std::size_t count);
 
     ByteBuffer head_; ///< all in front of the states
-    ByteBuffer room_; ///< of the states and words: they begin at words_
+    ByteBuffer room_; ///< of the states and words, which end where it does
     ByteView words_;
     ByteBuffer low_;
     std::vector<std::uint8_t> symbols_; ///< the table's number of each id

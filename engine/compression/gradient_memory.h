@@ -34,16 +34,20 @@ public:
     /// local clip the gradient must be complete.
     virtual void begin(std::span<const T> gradient, std::span<const T> parameters,
                        const StepPosition& position) = 0;
-    /// What is to be sent at one element; before the tile is accumulated as well as after.
-    [[nodiscard]] virtual T peek(const T& gradient, std::size_t index, bool accumulated) const = 0;
+    /// What is to be sent, of a few elements: `out` gets the `run` neighbours from each of
+    /// `firsts`, which are places in `unit`. Before all of the unit's tiles are accumulated, or
+    /// after.
+    virtual void peek(GradientTile<const T> unit, std::span<const std::uint32_t> firsts,
+                      std::size_t run, bool accumulated, std::span<T> out) const = 0;
     /// First visit of a tile: takes the gradient in and returns what is to be sent, in the gradient
     /// buffer or in `scratch` (as long as the tile).
     virtual std::span<const T> accumulate(GradientTile<T> tile, std::span<T> scratch) = 0;
     /// Later visits: the same values again.
     virtual std::span<const T> recall(GradientTile<T> tile, std::span<T> scratch) const = 0;
     /// Notes what a unit sent: ascending indices within the unit, decoded values.
+    /// There are at most `most` of this unit in any step.
     virtual void noteSent(GradientTile<T> unit, std::span<const std::uint32_t> indices,
-                          std::span<const T> values) = 0;
+                          std::span<const T> values, std::size_t most) = 0;
     /// Notes the decoded values of a whole tile, for methods that send every element. No more
     /// visits of the tile after that.
     virtual void noteSentTile(GradientTile<T> tile, std::span<const T> values) = 0;
@@ -57,6 +61,24 @@ public:
     /// Takes changed parameters; the content stays.
     virtual void configure(const CompressionSettings& settings) = 0;
 };
+
+/// Calls visit(place in the unit, place in the output) for each element of each run, as peek()
+/// does; fetches ahead what it will find at these places of the `vectors`, as it is spread widely.
+template <class Visit, class... Vectors>
+void eachOfRuns(std::span<const std::uint32_t> firsts, std::size_t run, const Visit& visit,
+                const Vectors*... vectors) {
+    constexpr std::size_t kAhead = 16; // runs
+    const auto fetch = [run](const auto* from) {
+        __builtin_prefetch(from);
+        __builtin_prefetch(from + run - 1);
+    };
+    for (std::size_t r = 0; r < firsts.size(); ++r) {
+        if (r + kAhead < firsts.size())
+            (fetch(vectors + firsts[r + kAhead]), ...);
+        for (std::size_t i = 0; i < run; ++i)
+            visit(firsts[r] + i, r * run + i);
+    }
+}
 
 /// A memory with zero content for vectors of `size` elements. `settings` is resolved.
 template <class T>

@@ -77,36 +77,10 @@ std::size_t wholeBlocks(std::size_t count, unsigned width) {
     return blocks > margin ? blocks - margin : 0;
 }
 
-void writeFixed(std::uint32_t levels, std::span<const std::int16_t> values,
-                std::span<std::byte> out) {
-    const unsigned width = fixedLevelBits(levels);
-    const auto offset = static_cast<int>(levels);
-    if (width == 8) {
-        writeByteLevels(offset, values, out);
-        return;
-    }
-    const std::size_t blocks = wholeBlocks(values.size(), width);
-    for (std::size_t b = 0; b < blocks; ++b) {
-        std::array<std::uint64_t, 2> halves{};
-        for (unsigned j = 0; j < kBlock; ++j)
-            halves[j / 4U] |= static_cast<std::uint64_t>(values[b * kBlock + j] + offset)
-                              << (j % 4U * width);
-        if (width % 2U != 0) // the second half begins in the middle of a byte
-            halves[1] = halves[1] << 4U | halves[0] >> (4U * width - 4U);
-        std::byte* const at = out.data() + b * width;
-        std::memcpy(at, &halves[0], 8);
-        std::memcpy(at + width / 2U, &halves[1], 8);
-    }
-    BitWriter writer(out.subspan(blocks * width));
-    for (const std::int16_t level : values.subspan(blocks * kBlock))
-        writer.write(static_cast<std::uint32_t>(level + offset), width);
-    writer.finish();
-}
-
 void readFixed(std::uint32_t levels, ByteView bytes, std::span<std::int16_t> values) {
     const unsigned width = fixedLevelBits(levels);
     const auto offset = static_cast<int>(levels);
-    if (bytes.size() != bytesOfBits(std::uint64_t{width} * values.size()))
+    if (bytes.size() != fixedLevelBytes(levels, values.size()))
         failLevels();
     std::uint32_t largest = 0;
     if (width == 8) {
@@ -141,6 +115,32 @@ void readFixed(std::uint32_t levels, ByteView bytes, std::span<std::int16_t> val
 
 } // namespace
 
+void writeFixedLevels(std::uint32_t levels, std::span<const std::int16_t> values,
+                      std::span<std::byte> out) {
+    const unsigned width = fixedLevelBits(levels);
+    const auto offset = static_cast<int>(levels);
+    if (width == 8) {
+        writeByteLevels(offset, values, out);
+        return;
+    }
+    const std::size_t blocks = wholeBlocks(values.size(), width);
+    for (std::size_t b = 0; b < blocks; ++b) {
+        std::array<std::uint64_t, 2> halves{};
+        for (unsigned j = 0; j < kBlock; ++j)
+            halves[j / 4U] |= static_cast<std::uint64_t>(values[b * kBlock + j] + offset)
+                              << (j % 4U * width);
+        if (width % 2U != 0) // the second half begins in the middle of a byte
+            halves[1] = halves[1] << 4U | halves[0] >> (4U * width - 4U);
+        std::byte* const at = out.data() + b * width;
+        std::memcpy(at, &halves[0], 8);
+        std::memcpy(at + width / 2U, &halves[1], 8);
+    }
+    BitWriter writer(out.subspan(blocks * width));
+    for (const std::int16_t level : values.subspan(blocks * kBlock))
+        writer.write(static_cast<std::uint32_t>(level + offset), width);
+    writer.finish();
+}
+
 double entropyBits(std::span<const std::uint32_t> histogram) {
     double total = 0.0;
     for (const std::uint32_t count : histogram)
@@ -155,11 +155,11 @@ double entropyBits(std::span<const std::uint32_t> histogram) {
 LevelCoding LevelEncoder::plan(std::span<const std::uint32_t> histogram,
                                std::span<const std::int16_t> values,
                                std::optional<LevelCode> asked) {
-    const unsigned width = fixedLevelBits(static_cast<std::uint32_t>(histogram.size() / 2));
-    const LevelCoding fixed{LevelCode::Fixed, bytesOfBits(values.size() * width)};
-    const LevelCoding elias{LevelCode::Elias, bytesOfBits(eliasBits(histogram))};
+    const auto levels = static_cast<std::uint32_t>(histogram.size() / 2);
+    const LevelCoding fixed{LevelCode::Fixed, fixedLevelBytes(levels, values.size())};
     if (asked == LevelCode::Fixed)
         return fixed;
+    const LevelCoding elias{LevelCode::Elias, bytesOfBits(eliasBits(histogram))};
     if (asked == LevelCode::Elias)
         return elias;
     const LevelCoding simple = elias.bytes < fixed.bytes ? elias : fixed;
@@ -177,7 +177,7 @@ void LevelEncoder::write(const LevelCoding& coding, std::uint32_t levels,
     else if (coding.code == LevelCode::Elias)
         writeElias(values, out);
     else
-        writeFixed(levels, values, out);
+        writeFixedLevels(levels, values, out);
 }
 
 void LevelDecoder::read(LevelCode code, std::uint32_t levels, ByteView bytes,

@@ -32,6 +32,14 @@ struct LevelCoding {
 [[nodiscard]] constexpr unsigned fixedLevelBits(std::uint32_t levels) noexcept {
     return static_cast<unsigned>(std::bit_width(2U * levels));
 }
+[[nodiscard]] constexpr std::size_t fixedLevelBytes(std::uint32_t levels,
+                                                    std::size_t count) noexcept {
+    return (std::uint64_t{fixedLevelBits(levels)} * count + 7U) / 8U;
+}
+/// The code "fixed" of `values`, to exactly fixedLevelBytes. Its pieces of a multiple of eight
+/// levels may be written one by one.
+void writeFixedLevels(std::uint32_t levels, std::span<const std::int16_t> values,
+                      std::span<std::byte> out);
 
 class LevelEncoder {
 public:

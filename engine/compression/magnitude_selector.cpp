@@ -3,7 +3,7 @@
 #include "engine/compression/magnitude_selector.h"
 
 #include "engine/core/check.h"
-#include "engine/core/slack.h"
+#include "engine/core/reserve.h"
 
 #include <algorithm>
 #include <array>
@@ -11,6 +11,10 @@
 #include <cmath>
 #include <cstring>
 #include <type_traits>
+
+#ifdef __AVX512F__
+#include <immintrin.h>
+#endif
 
 namespace gradlab::engine {
 
@@ -34,6 +38,98 @@ std::size_t digitOfRank(const Histogram& histogram, std::size_t& rank) noexcept 
         rank -= histogram[digit--];
     return digit;
 }
+
+/// Where candidates go.
+template <class T>
+struct Candidates {
+    std::uint32_t* indices;
+    T* values;
+};
+
+/// Appends the elements of `tile`, whose first has index `first`, with key ≥ threshold; returns how
+/// many. Comparison and compaction apart: the first is a vector loop that leaves one byte an
+/// element, the second looks at eight of them at a time and mostly finds nothing.
+template <class T>
+std::size_t appendByFlags(std::span<const T> tile, std::uint32_t first, MagnitudeKey<T> threshold,
+                          Candidates<T> out) noexcept {
+    // Magnitude keys have no sign bit: signed comparison is the same and is what vectors have.
+    using Signed = std::make_signed_t<MagnitudeKey<T>>;
+    const auto least = static_cast<Signed>(threshold);
+    std::array<std::uint8_t, kFlagBlock> flags;
+    std::size_t count = 0;
+    for (std::size_t begin = 0; begin < tile.size(); begin += kFlagBlock) {
+        const std::size_t size = std::min(kFlagBlock, tile.size() - begin);
+        const T* const block = tile.data() + begin;
+        if (size < kFlagBlock)
+            flags.fill(0);
+        for (std::size_t i = 0; i < size; ++i)
+            flags[i] = static_cast<Signed>(magnitudeKey(block[i])) >= least ? 1U : 0U;
+        for (std::size_t word = 0; word < size; word += 8) {
+            std::uint64_t bits = 0;
+            std::memcpy(&bits, flags.data() + word, sizeof(bits));
+            for (; bits != 0; bits &= bits - 1U) {
+                const std::size_t i = word + static_cast<unsigned>(std::countr_zero(bits)) / 8U;
+                out.indices[count] = first + static_cast<std::uint32_t>(begin + i);
+                out.values[count] = block[i];
+                ++count;
+            }
+        }
+    }
+    return count;
+}
+
+#ifdef __AVX512F__
+
+constexpr std::size_t kWord = 64; // elements that are told apart by the bits of a word
+
+std::uint64_t bitsAtLeast(const float* values, std::uint32_t threshold) noexcept {
+    const __m512i magnitude = _mm512_set1_epi32(0x7FFFFFFF);
+    const __m512i least = _mm512_set1_epi32(static_cast<std::int32_t>(threshold));
+    std::uint64_t bits = 0;
+    for (unsigned i = 0; i < kWord; i += 16) {
+        const __m512i keys = _mm512_and_si512(_mm512_loadu_si512(values + i), magnitude);
+        bits |= std::uint64_t{_mm512_cmpge_epu32_mask(keys, least)} << i;
+    }
+    return bits;
+}
+
+std::uint64_t bitsAtLeast(const double* values, std::uint64_t threshold) noexcept {
+    const __m512i magnitude = _mm512_set1_epi64(0x7FFFFFFFFFFFFFFF);
+    const __m512i least = _mm512_set1_epi64(static_cast<std::int64_t>(threshold));
+    std::uint64_t bits = 0;
+    for (unsigned i = 0; i < kWord; i += 8) {
+        const __m512i keys = _mm512_and_si512(_mm512_loadu_si512(values + i), magnitude);
+        bits |= std::uint64_t{_mm512_cmpge_epu64_mask(keys, least)} << i;
+    }
+    return bits;
+}
+
+template <class T>
+std::size_t appendAtLeast(std::span<const T> tile, std::uint32_t first, MagnitudeKey<T> threshold,
+                          Candidates<T> out) noexcept {
+    std::size_t count = 0;
+    std::size_t begin = 0;
+    for (; begin + kWord <= tile.size(); begin += kWord)
+        for (std::uint64_t bits = bitsAtLeast(tile.data() + begin, threshold); bits != 0;
+             bits &= bits - 1U) {
+            const std::size_t i = begin + static_cast<unsigned>(std::countr_zero(bits));
+            out.indices[count] = first + static_cast<std::uint32_t>(i);
+            out.values[count] = tile[i];
+            ++count;
+        }
+    return count + appendByFlags<T>(tile.subspan(begin), first + static_cast<std::uint32_t>(begin),
+                                    threshold, {out.indices + count, out.values + count});
+}
+
+#else
+
+template <class T>
+std::size_t appendAtLeast(std::span<const T> tile, std::uint32_t first, MagnitudeKey<T> threshold,
+                          Candidates<T> out) noexcept {
+    return appendByFlags(tile, first, threshold, out);
+}
+
+#endif
 
 } // namespace
 
@@ -67,35 +163,14 @@ void MagnitudeSelector<T>::reserve(std::size_t elements) {
         return;
     indices_.resize(elements);
     values_.resize(elements);
+    keys_.reserve(elements);
 }
 
-/// Comparison and compaction apart: the first is a vector loop that leaves one byte an element, the
-/// second looks at eight of them at a time and mostly finds nothing.
 template <class T>
 void MagnitudeSelector<T>::collectTile(std::span<const T> tile, std::size_t first,
                                        Key threshold) noexcept {
-    // Magnitude keys have no sign bit: signed comparison is the same and is what vectors have.
-    using Signed = std::make_signed_t<Key>;
-    const auto least = static_cast<Signed>(threshold);
-    std::array<std::uint8_t, kFlagBlock> flags;
-    for (std::size_t begin = 0; begin < tile.size(); begin += kFlagBlock) {
-        const std::size_t size = std::min(kFlagBlock, tile.size() - begin);
-        const T* const block = tile.data() + begin;
-        if (size < kFlagBlock)
-            flags.fill(0);
-        for (std::size_t i = 0; i < size; ++i)
-            flags[i] = static_cast<Signed>(magnitudeKey(block[i])) >= least ? 1U : 0U;
-        for (std::size_t word = 0; word < size; word += 8) {
-            std::uint64_t bits = 0;
-            std::memcpy(&bits, flags.data() + word, sizeof(bits));
-            for (; bits != 0; bits &= bits - 1U) {
-                const std::size_t i = word + static_cast<unsigned>(std::countr_zero(bits)) / 8U;
-                indices_[count_] = static_cast<std::uint32_t>(first + begin + i);
-                values_[count_] = block[i];
-                ++count_;
-            }
-        }
-    }
+    const Candidates<T> out{indices_.data() + count_, values_.data() + count_};
+    count_ += appendAtLeast(tile, static_cast<std::uint32_t>(first), threshold, out);
 }
 
 template <class T>
@@ -130,7 +205,6 @@ template <class T>
 void MagnitudeSelector<T>::cutTo(std::size_t k) {
     if (count_ == k)
         return;
-    reserveWithSlack(keys_, count_);
     keys_.resize(count_);
     for (std::size_t i = 0; i < count_; ++i)
         keys_[i] = magnitudeKey(values_[i]);
@@ -162,15 +236,28 @@ auto MagnitudeSelector<T>::guess(const TileSource<T>& source, std::size_t k) -> 
     const auto rank = static_cast<std::size_t>(mean + 3.5 * std::sqrt(mean) + 3.0);
     if (rank >= kSample)
         return 1;
-    keys_.resize(kSample);
+    std::array<std::uint32_t, kSample> places;
     std::uint32_t hash = 0x9E3779B9U;
     for (std::size_t i = 0; i < kSample; ++i) {
         const std::size_t begin = i * n / kSample;
         const std::size_t length = (i + 1) * n / kSample - begin;
         hash = hash * 1664525U + 1013904223U;
-        keys_[i] = magnitudeKey(source.peek(begin + (std::size_t{hash >> 8U} * length >> 24U)));
+        places[i] = static_cast<std::uint32_t>(begin + (std::size_t{hash >> 8U} * length >> 24U));
     }
-    return std::max<Key>(1, nthLargest(keys_, rank));
+    return std::max<Key>(1, nthLargestOf(source, places, 1, rank));
+}
+
+template <class T>
+auto MagnitudeSelector<T>::nthLargestOf(const TileSource<T>& source,
+                                        std::span<const std::uint32_t> firsts, std::size_t run,
+                                        std::size_t rank) -> Key {
+    reserveFor(sample_, firsts.size() * run, kSample);
+    sample_.resize(firsts.size() * run);
+    source.peek(firsts, run, sample_);
+    keys_.resize(sample_.size());
+    for (std::size_t i = 0; i < sample_.size(); ++i)
+        keys_[i] = magnitudeKey(sample_[i]);
+    return nthLargest(keys_, rank);
 }
 
 template <class T>

@@ -41,6 +41,9 @@ public:
     }
     [[nodiscard]] std::span<const T> values() const noexcept { return {values_.data(), count_}; }
 
+    /// The `rank`-th largest of those that TileSource::peek() gives.
+    Key nthLargestOf(const TileSource<T>& source, std::span<const std::uint32_t> firsts,
+                     std::size_t run, std::size_t rank);
     /// The `rank`-th largest of `keys`, 1 ≤ rank ≤ size; reorders them.
     [[nodiscard]] static Key nthLargest(std::span<Key> keys, std::size_t rank);
 
@@ -57,6 +60,7 @@ private:
     std::vector<std::uint32_t, UninitialisedAllocator<std::uint32_t>> indices_;
     std::vector<T, UninitialisedAllocator<T>> values_;
     std::size_t count_ = 0;
+    std::vector<T> sample_;
     std::vector<Key> keys_;
 };
 

@@ -11,14 +11,20 @@ template <class T>
 class NoMemory final : public GradientMemory<T> {
 public:
     void begin(std::span<const T>, std::span<const T>, const StepPosition&) override {}
-    T peek(const T& gradient, std::size_t, bool) const override { return gradient; }
+    void peek(GradientTile<const T> unit, std::span<const std::uint32_t> firsts, std::size_t run,
+              bool, std::span<T> out) const override {
+        const T* const p = unit.gradient.data();
+        eachOfRuns(
+            firsts, run, [&](std::size_t at, std::size_t to) { out[to] = p[at]; }, p);
+    }
     std::span<const T> accumulate(GradientTile<T> tile, std::span<T>) override {
         return tile.gradient;
     }
     std::span<const T> recall(GradientTile<T> tile, std::span<T>) const override {
         return tile.gradient;
     }
-    void noteSent(GradientTile<T>, std::span<const std::uint32_t>, std::span<const T>) override {}
+    void noteSent(GradientTile<T>, std::span<const std::uint32_t>, std::span<const T>,
+                  std::size_t) override {}
     void noteSentTile(GradientTile<T>, std::span<const T>) override {}
     bool remembers() const noexcept override { return false; }
     void commit(AlignedBuffer<T>&) override {}

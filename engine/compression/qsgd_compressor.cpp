@@ -9,7 +9,6 @@
 #include "engine/core/random.h"
 
 #include <algorithm>
-#include <array>
 #include <bit>
 #include <cmath>
 #include <limits>
@@ -17,9 +16,6 @@
 namespace gradlab::engine {
 
 namespace {
-
-constexpr std::size_t kTables = 4;        // of level counts
-constexpr std::size_t kSmallTable = 4096; // symbols; one table if there are more
 
 /// q = floor(r) + [u < r − floor(r)], at most s, with the sign of v; norm > 0.
 template <class T>
@@ -48,16 +44,14 @@ QsgdCompressor<T>::QsgdCompressor(const CompressionSettings& settings)
       euclidean_(textParameter(settings, "norm") == "l2"),
       bucket_(static_cast<std::size_t>(integerParameter(settings, "bucket"))),
       normType_(settings.values == "f64" ? ValueType::F64 : ValueType::F32),
-      code_(levelCodeOf(settings.levelCode)), uniforms_(kTileElements), decoded_(kTileElements) {
+      code_(levelCodeOf(settings.levelCode)), histogram_(levelCount_), uniforms_(kTileElements),
+      decoded_(kTileElements) {
     GRADLAB_CHECK(levelCount_ >= 1 && levelCount_ <= kMostLevels, levelCount_);
-    histogram_.resize(2 * levelCount_ + 1);
-    tables_ = histogram_.size() <= kSmallTable ? kTables : 1;
 }
 
 template <class T>
 template <class Visit>
-void QsgdCompressor<T>::eachBucket(std::size_t tile, std::size_t count, const Visit& visit) const {
-    const std::size_t first = tile * kTileElements;
+void QsgdCompressor<T>::eachBucket(std::size_t first, std::size_t count, const Visit& visit) const {
     for (std::size_t done = 0; done < count;) {
         const std::size_t bucket = (first + done) / bucketSize_;
         const std::size_t end = std::min(count, (bucket + 1) * bucketSize_ - first);
@@ -81,14 +75,26 @@ void QsgdCompressor<T>::measure(TileSource<T>& source) {
     size_ = source.size();
     bucketSize_ = bucket_ == 0 ? std::max<std::size_t>(size_, 1) : bucket_;
     sums_.assign((size_ + bucketSize_ - 1) / bucketSize_, 0.0);
+    SquareSum squares;
     for (std::size_t t = 0; t < source.tileCount(); ++t) {
-        const std::span<const T> tile = source.tile(t);
-        eachBucket(t, tile.size(), [&](std::size_t bucket, std::size_t first, std::size_t count) {
-            const std::span<const T> part = tile.subspan(first, count);
-            const auto largest = static_cast<double>(magnitudeOf<T>(largestKey(part)));
-            sums_[bucket] =
-                euclidean_ ? sums_[bucket] + sumSquares(part) : std::max(sums_[bucket], largest);
-        });
+        const std::span<const T> tile = source.newTile(t);
+        const std::size_t tileBegin = t * kTileElements;
+        const auto visit = [&](std::size_t bucket, std::size_t begin, std::size_t count) {
+            const std::span<const T> part = tile.subspan(begin, count);
+            const MagnitudeKey<T> largest = largestKey(part);
+            if (!isFiniteKey<T>(largest))
+                source.failNotFinite();
+            if (!euclidean_) {
+                sums_[bucket] =
+                    std::max(sums_[bucket], static_cast<double>(magnitudeOf<T>(largest)));
+                return;
+            }
+            const std::size_t end = tileBegin + begin + count;
+            squares.add(part);
+            if (end % kNormElements == 0 || end % bucketSize_ == 0 || end == size_)
+                sums_[bucket] += squares.take();
+        };
+        eachBucket(tileBegin, tile.size(), visit);
     }
     norms_.resize(sums_.size());
     for (std::size_t b = 0; b < sums_.size(); ++b)
@@ -96,9 +102,8 @@ void QsgdCompressor<T>::measure(TileSource<T>& source) {
 }
 
 template <class T>
-std::span<const float> QsgdCompressor<T>::uniformsOf(const UnitContext& context, std::size_t tile,
+std::span<const float> QsgdCompressor<T>::uniformsOf(const UnitContext& context, std::size_t first,
                                                      std::size_t count) {
-    const std::size_t first = tile * kTileElements;
     if (!context.uniforms.empty())
         return context.uniforms.subspan(first, count);
     const std::span<float> out = std::span<float>(uniforms_).first(count);
@@ -110,60 +115,57 @@ std::span<const float> QsgdCompressor<T>::uniformsOf(const UnitContext& context,
 }
 
 template <class T>
-void QsgdCompressor<T>::quantise(TileSource<T>& source, const UnitContext& context,
-                                 CompressionStats& stats) {
-    levels_.resize(size_);
-    counts_.assign(tables_ * histogram_.size(), 0U);
+void QsgdCompressor<T>::quantiseTile(std::span<const T> tile, std::size_t first,
+                                     const UnitContext& context, std::span<std::int16_t> levels,
+                                     std::span<T> decoded) {
+    const std::span<const float> uniforms = uniformsOf(context, first, tile.size());
     const auto s = static_cast<T>(levelCount_);
+    eachBucket(first, tile.size(), [&](std::size_t bucket, std::size_t begin, std::size_t count) {
+        const T norm = norms_[bucket];
+        const std::span<std::int16_t> part = levels.subspan(begin, count);
+        if (norm > T{0})
+            roundToLevels(tile.subspan(begin, count), uniforms.subspan(begin, count), norm, s,
+                          part);
+        else
+            std::fill(part.begin(), part.end(), std::int16_t{0});
+        dequantise(std::span<const std::int16_t>(part), norm, levelCount_,
+                   decoded.subspan(begin, count));
+    });
+    histogram_.add(levels);
+}
+
+template <class T>
+void QsgdCompressor<T>::quantise(TileSource<T>& source, const UnitContext& context,
+                                 CompressionStats& stats, std::span<std::byte> fixed) {
+    static_assert(kTileElements % 8 == 0); // the levels of a tile fill whole bytes
+    const std::size_t kept = fixed.empty() ? size_ : kTileElements;
+    if (levels_.size() < kept)
+        levels_.resize(kept);
+    histogram_.clear();
+    PairSums total;
     for (std::size_t t = 0; t < source.tileCount(); ++t) {
+        const std::size_t first = t * kTileElements;
         const std::span<const T> tile = source.tile(t);
-        const std::span<const float> uniforms = uniformsOf(context, t, tile.size());
         const std::span<std::int16_t> levels =
-            std::span<std::int16_t>(levels_).subspan(t * kTileElements, tile.size());
+            std::span<std::int16_t>(levels_).subspan(fixed.empty() ? first : 0, tile.size());
         const std::span<T> decoded = std::span<T>(decoded_).first(tile.size());
-        eachBucket(t, tile.size(), [&](std::size_t bucket, std::size_t first, std::size_t count) {
-            const T norm = norms_[bucket];
-            const std::span<std::int16_t> part = levels.subspan(first, count);
-            if (norm > T{0})
-                roundToLevels(tile.subspan(first, count), uniforms.subspan(first, count), norm, s,
-                              part);
-            else
-                std::fill(part.begin(), part.end(), std::int16_t{0});
-            dequantise(std::span<const std::int16_t>(part), norm, levelCount_,
-                       decoded.subspan(first, count));
-        });
-        count(levels);
+        quantiseTile(tile, first, context, levels, decoded);
+        if (!fixed.empty())
+            writeFixedLevels(levelCount_, levels,
+                             fixed.subspan(fixedLevelBytes(levelCount_, first),
+                                           fixedLevelBytes(levelCount_, tile.size())));
         const std::span<const T> received(decoded);
+        const PairSums sums = pairSums(tile, received);
         stats.nonzero += countNonZero(received);
-        stats.squaredKept += sumSquares(received);
-        stats.squaredError += sumSquaredDifference(tile, received);
+        total.squaresX += sums.squaresX;
+        total.squaresY += sums.squaresY;
+        total.squaredDifference += sums.squaredDifference;
         if (source.remembers())
             source.noteSentTile(t, received);
     }
-}
-
-/// Neighbours are often equal: counting them in turn in several tables avoids waiting for the last
-/// store.
-template <class T>
-void QsgdCompressor<T>::count(std::span<const std::int16_t> levels) {
-    std::array<std::uint32_t*, kTables> zero{}; // where each table counts level 0
-    for (std::size_t t = 0; t < kTables; ++t)
-        zero[t] = counts_.data() + (t % tables_) * histogram_.size() + levelCount_;
-    std::size_t i = 0;
-    for (; i + kTables <= levels.size(); i += kTables)
-        for (std::size_t t = 0; t < kTables; ++t)
-            ++zero[t][levels[i + t]];
-    for (; i < levels.size(); ++i)
-        ++zero[0][levels[i]];
-}
-
-template <class T>
-void QsgdCompressor<T>::sumCounts() {
-    for (std::size_t symbol = 0; symbol < histogram_.size(); ++symbol) {
-        histogram_[symbol] = 0;
-        for (std::size_t table = 0; table < tables_; ++table)
-            histogram_[symbol] += counts_[table * histogram_.size() + symbol];
-    }
+    stats.squaredNorm += total.squaresX;
+    stats.squaredKept += total.squaresY;
+    stats.squaredError += total.squaredDifference;
 }
 
 /// The quantised values as they are, where levels and norms would need no fewer bytes.
@@ -180,28 +182,24 @@ void QsgdCompressor<T>::writeDense(const UnitContext& context, UnitWriter& write
     const std::span<std::byte> out = writer.next(descriptor);
     for (std::size_t first = 0; first < size_; first += kTileElements) {
         const std::size_t size = std::min(kTileElements, size_ - first);
-        eachBucket(first / kTileElements, size,
-                   [&](std::size_t bucket, std::size_t begin, std::size_t count) {
-                       dequantise(
-                           std::span<const std::int16_t>(levels_).subspan(first + begin, count),
-                           norms_[bucket], levelCount_,
-                           std::span<T>(decoded_).subspan(begin, count));
-                   });
+        eachBucket(first, size, [&](std::size_t bucket, std::size_t begin, std::size_t count) {
+            dequantise(std::span<const std::int16_t>(levels_).subspan(first + begin, count),
+                       norms_[bucket], levelCount_, std::span<T>(decoded_).subspan(begin, count));
+        });
         writeValues(std::span<const T>(decoded_).first(size), normType_,
                     out.subspan(first * width, size * width));
     }
 }
 
 template <class T>
-void QsgdCompressor<T>::write(const UnitContext& context, UnitWriter& writer,
-                              CompressionStats& stats) {
-    const LevelCoding coding = levelEncoder_.plan(histogram_, levels_, code_);
+bool QsgdCompressor<T>::worthCoding(std::size_t levelBytes) const {
+    return norms_.size() * valueBytes(normType_) + levelBytes < size_ * valueBytes(normType_);
+}
+
+template <class T>
+std::span<std::byte> QsgdCompressor<T>::begin(const UnitContext& context, const LevelCoding& coding,
+                                              UnitWriter& writer) {
     const std::size_t normBytes = norms_.size() * valueBytes(normType_);
-    if (normBytes + coding.bytes >= size_ * valueBytes(normType_)) {
-        writeDense(context, writer);
-        ++stats.denseFallbacks;
-        return;
-    }
     UnitDescriptor descriptor;
     descriptor.unit = context.unit->id;
     descriptor.codec = Codec::Levels;
@@ -214,7 +212,7 @@ void QsgdCompressor<T>::write(const UnitContext& context, UnitWriter& writer,
     descriptor.payloadBytes = normBytes + coding.bytes;
     const std::span<std::byte> out = writer.next(descriptor);
     writeValues(std::span<const T>(norms_), normType_, out.first(normBytes));
-    levelEncoder_.write(coding, levelCount_, levels_, out.subspan(normBytes));
+    return out.subspan(normBytes);
 }
 
 template <class T>
@@ -223,15 +221,26 @@ void QsgdCompressor<T>::compress(TileSource<T>& source, const UnitContext& conte
     GRADLAB_CHECK(context.uniforms.empty() || context.uniforms.size() == source.size(),
                   context.uniforms.size(), source.size());
     measure(source);
-    quantise(source, context, stats);
-    sumCounts();
-    write(context, writer, stats);
+    const LevelCoding fixed{LevelCode::Fixed, fixedLevelBytes(levelCount_, size_)};
+    if (code_ == LevelCode::Fixed && worthCoding(fixed.bytes)) {
+        // Known before the levels are: these need not be kept.
+        quantise(source, context, stats, begin(context, fixed, writer));
+    } else {
+        quantise(source, context, stats, {});
+        const auto levels = std::span<const std::int16_t>(levels_).first(size_);
+        const LevelCoding coding = levelEncoder_.plan(histogram_.counts(), levels, code_);
+        if (worthCoding(coding.bytes)) {
+            levelEncoder_.write(coding, levelCount_, levels, begin(context, coding, writer));
+        } else {
+            writeDense(context, writer);
+            ++stats.denseFallbacks;
+        }
+    }
     const auto n = static_cast<double>(size_);
     const double paperBits = std::bit_width(levelCount_ - 1U) + 1.0; // ceil(log2 s) + 1
     stats.selected += size_;
-    stats.squaredNorm += source.squaredNorm();
     stats.paperBytes += n * paperBits / 8.0;
-    stats.boundBytes += entropyBits(histogram_) / 8.0;
+    stats.boundBytes += entropyBits(histogram_.counts()) / 8.0;
 }
 
 template class QsgdCompressor<float>;

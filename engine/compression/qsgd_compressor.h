@@ -11,6 +11,7 @@
 
 #include "engine/compression/compressor.h"
 #include "engine/compression/level_code.h"
+#include "engine/compression/level_histogram.h"
 
 #include <optional>
 #include <vector>
@@ -31,17 +32,25 @@ private:
     /// First walk: norms_, as they travel.
     void measure(TileSource<T>& source);
     [[nodiscard]] T travellingNorm(const TileSource<T>& source, double norm) const;
-    /// Second walk: levels_ and histogram_; notes what a receiver decodes.
-    void quantise(TileSource<T>& source, const UnitContext& context, CompressionStats& stats);
-    std::span<const float> uniformsOf(const UnitContext& context, std::size_t tile,
+    /// Second walk: histogram_ and either the fixed code, written to `fixed`, or, where that is
+    /// empty, levels_; notes what a receiver decodes.
+    void quantise(TileSource<T>& source, const UnitContext& context, CompressionStats& stats,
+                  std::span<std::byte> fixed);
+    /// Of the tile that begins at `first` in the unit.
+    void quantiseTile(std::span<const T> tile, std::size_t first, const UnitContext& context,
+                      std::span<std::int16_t> levels, std::span<T> decoded);
+    std::span<const float> uniformsOf(const UnitContext& context, std::size_t first,
                                       std::size_t count);
-    void count(std::span<const std::int16_t> levels);
-    void sumCounts();
-    void write(const UnitContext& context, UnitWriter& writer, CompressionStats& stats);
+    /// Whether norms and levels are smaller than the values themselves.
+    [[nodiscard]] bool worthCoding(std::size_t levelBytes) const;
+    /// Writes descriptor and norms; returns where the levels go.
+    std::span<std::byte> begin(const UnitContext& context, const LevelCoding& coding,
+                               UnitWriter& writer);
     void writeDense(const UnitContext& context, UnitWriter& writer);
-    /// Calls visit(bucket, first element within the tile, count) for each bucket's share of a tile.
+    /// Calls visit(bucket, begin, count) for each bucket's share of the `count` elements from
+    /// `first` of the unit; begin counts from `first`.
     template <class Visit>
-    void eachBucket(std::size_t tile, std::size_t count, const Visit& visit) const;
+    void eachBucket(std::size_t first, std::size_t count, const Visit& visit) const;
 
     std::uint32_t levelCount_; ///< s
     bool euclidean_;
@@ -53,12 +62,10 @@ private:
     std::size_t bucketSize_ = 0; ///< of the unit at hand
     std::vector<double> sums_;   ///< a bucket: largest magnitude, or sum of squares
     std::vector<T> norms_;
-    std::vector<std::int16_t> levels_;
-    std::vector<std::uint32_t> histogram_; ///< [level + s]
-    std::size_t tables_ = 1;
-    std::vector<std::uint32_t> counts_; ///< [table][level + s], summed to the histogram
-    std::vector<float> uniforms_;       ///< one tile
-    std::vector<T> decoded_;            ///< one tile
+    std::vector<std::int16_t> levels_; ///< of the unit, or of one tile; and behind it old ones
+    LevelHistogram histogram_;
+    std::vector<float> uniforms_; ///< one tile
+    std::vector<T> decoded_;      ///< one tile
 };
 
 } // namespace gradlab::engine

@@ -74,7 +74,8 @@ void RandomKCompressor<T>::compress(TileSource<T>& source, const UnitContext& co
             values_[next] = tile[indices_[next] % kTileElements];
     }
     const double scale = scaled_ ? static_cast<double>(n) / static_cast<double>(k) : 1.0;
-    sender_.send(source, context, indices_, values_, static_cast<T>(scale), &seed, writer, stats);
+    sender_.send(source, context, indices_, values_, k, static_cast<T>(scale), &seed, writer,
+                 stats);
 }
 
 template class RandomKCompressor<float>;

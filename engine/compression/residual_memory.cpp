@@ -88,8 +88,16 @@ void ResidualMemory<T>::begin(std::span<const T>, std::span<const T>,
 }
 
 template <class T>
-T ResidualMemory<T>::peek(const T& gradient, std::size_t index, bool accumulated) const {
-    return accumulated ? gradient : weight_ * gradient + beta_ * residual_[index];
+void ResidualMemory<T>::peek(GradientTile<const T> unit, std::span<const std::uint32_t> firsts,
+                             std::size_t run, bool accumulated, std::span<T> out) const {
+    const T* const p = unit.gradient.data();
+    const T* const e = residual_.data() + unit.offset;
+    eachOfRuns(
+        firsts, run,
+        [&](std::size_t at, std::size_t to) {
+            out[to] = accumulated ? p[at] : weight_ * p[at] + beta_ * e[at];
+        },
+        p, e);
 }
 
 template <class T>
@@ -108,7 +116,7 @@ std::span<const T> ResidualMemory<T>::recall(GradientTile<T> tile, std::span<T>)
 
 template <class T>
 void ResidualMemory<T>::noteSent(GradientTile<T> unit, std::span<const std::uint32_t> indices,
-                                 std::span<const T> values) {
+                                 std::span<const T> values, std::size_t) {
     for (std::size_t i = 0; i < indices.size(); ++i)
         unit.gradient[indices[i]] -= values[i];
 }

@@ -23,11 +23,12 @@ public:
     ResidualMemory(const CompressionSettings& settings, std::size_t size);
     void begin(std::span<const T> gradient, std::span<const T> parameters,
                const StepPosition& position) override;
-    T peek(const T& gradient, std::size_t index, bool accumulated) const override;
+    void peek(GradientTile<const T> unit, std::span<const std::uint32_t> firsts, std::size_t run,
+              bool accumulated, std::span<T> out) const override;
     std::span<const T> accumulate(GradientTile<T> tile, std::span<T> scratch) override;
     std::span<const T> recall(GradientTile<T> tile, std::span<T> scratch) const override;
     void noteSent(GradientTile<T> unit, std::span<const std::uint32_t> indices,
-                  std::span<const T> values) override;
+                  std::span<const T> values, std::size_t most) override;
     void noteSentTile(GradientTile<T> tile, std::span<const T> values) override;
     bool remembers() const noexcept override { return true; }
     void commit(AlignedBuffer<T>& gradient) override;

@@ -3,7 +3,7 @@
 #include "engine/compression/selection_sender.h"
 
 #include "engine/compression/value_code.h"
-#include "engine/core/slack.h"
+#include "engine/core/reserve.h"
 
 #include <cmath>
 #include <numbers>
@@ -23,12 +23,14 @@ double log2Choose(std::size_t n, std::size_t k) {
 
 template <class T>
 SelectionSender<T>::SelectionSender(const CompressionSettings& settings)
-    : type_(valueTypeOf(settings.values)), code_(indexCodeOf(settings.indices)) {}
+    : type_(valueTypeOf(settings.values)), code_(indexCodeOf(settings.indices)) {
+    tile_.reserve(kTileElements);
+}
 
 template <class T>
 void SelectionSender<T>::decodeAsReceived(const TileSource<T>& source, std::span<const T> values,
-                                          T scale) {
-    reserveWithSlack(decoded_, values.size());
+                                          std::size_t most, T scale) {
+    reserveFor(decoded_, values.size(), most);
     decoded_.assign(values.begin(), values.end());
     if (scale != T{1})
         for (T& value : decoded_)
@@ -37,6 +39,7 @@ void SelectionSender<T>::decodeAsReceived(const TileSource<T>& source, std::span
         source.failNumeric("scaled values are not finite; lower the learning rate or clip");
     if (isLossless<T>(type_))
         return;
+    reserveFor(wire_, decoded_.size() * valueBytes(type_), most * valueBytes(type_));
     wire_.resize(decoded_.size() * valueBytes(type_));
     writeValues(std::span<const T>(decoded_), type_, wire_);
     readValues(wire_, type_, std::span<T>(decoded_));
@@ -69,10 +72,10 @@ double SelectionSender<T>::squaredError(TileSource<T>& source,
 template <class T>
 void SelectionSender<T>::send(TileSource<T>& source, const UnitContext& context,
                               std::span<const std::uint32_t> indices, std::span<const T> values,
-                              T scale, const SelectionSeed* seed, UnitWriter& writer,
-                              CompressionStats& stats) {
+                              std::size_t most, T scale, const SelectionSeed* seed,
+                              UnitWriter& writer, CompressionStats& stats) {
     constexpr double kPaperBytes = 8.0; // an element: 32-bit value, 32-bit index
-    decodeAsReceived(source, values, scale);
+    decodeAsReceived(source, values, most, scale);
     const std::span<const T> decoded(decoded_);
     const bool seeded = seed != nullptr && !code_.has_value();
     const UnitDescriptor written =
@@ -89,7 +92,7 @@ void SelectionSender<T>::send(TileSource<T>& source, const UnitContext& context,
     stats.squaredKept += sumSquares(decoded);
     stats.squaredError += squaredError(source, indices, values);
     stats.denseFallbacks += (written.flags & kFlagDenseFallback) != 0 ? 1U : 0U;
-    source.noteSent(indices, decoded);
+    source.noteSent(indices, decoded, most);
 }
 
 template class SelectionSender<float>;

@@ -22,14 +22,16 @@ class SelectionSender {
 public:
     /// Takes value type and index code from resolved settings.
     explicit SelectionSender(const CompressionSettings& settings);
-    /// `values` are p at `indices`; D is scale · p, narrowed. With `seed` and index code auto the
-    /// seed travels in place of indices. The source's first walk is complete.
+    /// `values` are p at `indices`, of which no step has more than `most`; D is scale · p,
+    /// narrowed. With `seed` and index code auto the seed travels in place of indices. The source's
+    /// first walk is complete.
     void send(TileSource<T>& source, const UnitContext& context,
-              std::span<const std::uint32_t> indices, std::span<const T> values, T scale,
-              const SelectionSeed* seed, UnitWriter& writer, CompressionStats& stats);
+              std::span<const std::uint32_t> indices, std::span<const T> values, std::size_t most,
+              T scale, const SelectionSeed* seed, UnitWriter& writer, CompressionStats& stats);
 
 private:
-    void decodeAsReceived(const TileSource<T>& source, std::span<const T> values, T scale);
+    void decodeAsReceived(const TileSource<T>& source, std::span<const T> values, std::size_t most,
+                          T scale);
     /// ‖p − D‖², exactly where the difference of norms would cancel.
     double squaredError(TileSource<T>& source, std::span<const std::uint32_t> indices,
                         std::span<const T> values);

@@ -38,31 +38,42 @@ public:
     [[nodiscard]] std::span<const T> tile(std::size_t index) {
         if (index < accumulated_)
             return memory_->recall(slice(index), scratch_);
-        GRADLAB_CHECK(index == accumulated_, index, accumulated_);
-        const std::span<const T> values = memory_->accumulate(slice(index), scratch_);
+        const std::span<const T> values = newTile(index);
         addNorm(values);
-        if (seen_ != nullptr)
-            seen_->take(unit_->offset + index * kTileElements, values);
-        ++accumulated_;
         return values;
     }
-    /// One value without a walk: for samples.
-    [[nodiscard]] T peek(std::size_t index) const {
-        return memory_->peek(gradient_[index], unit_->offset + index,
-                             index / kTileElements < accumulated_);
+    /// A tile of the first walk for a method that goes through its elements anyway: it must call
+    /// failNotFinite() if one is not finite, and squaredNorm() leaves them out.
+    [[nodiscard]] std::span<const T> newTile(std::size_t index) {
+        GRADLAB_CHECK(index == accumulated_, index, accumulated_);
+        ++accumulated_;
+        const std::span<const T> values = memory_->accumulate(slice(index), scratch_);
+        if (seen_ != nullptr)
+            seen_->take(unit_->offset + index * kTileElements, values);
+        return values;
+    }
+    /// Values without a walk, for samples: `out` gets the `run` neighbours from each of `firsts`.
+    /// Not in the middle of the first walk.
+    void peek(std::span<const std::uint32_t> firsts, std::size_t run, std::span<T> out) const {
+        GRADLAB_CHECK(accumulated_ == 0 || accumulated_ == tileCount(), accumulated_);
+        memory_->peek({unit_->offset, gradient_}, firsts, run, accumulated_ > 0, out);
     }
     /// Σ p² over the tiles of the first walk so far.
     [[nodiscard]] double squaredNorm() const noexcept { return squaredNorm_; }
 
     [[nodiscard]] bool remembers() const noexcept { return memory_->remembers(); }
-    void noteSent(std::span<const std::uint32_t> indices, std::span<const T> values) {
-        memory_->noteSent({unit_->offset, gradient_}, indices, values);
+    void noteSent(std::span<const std::uint32_t> indices, std::span<const T> values,
+                  std::size_t most) {
+        memory_->noteSent({unit_->offset, gradient_}, indices, values, most);
     }
     void noteSentTile(std::size_t index, std::span<const T> values) {
         memory_->noteSentTile(slice(index), values);
     }
     [[noreturn]] void failNumeric(const char* what) const {
         throw NumericError(step_, unit_->name, what);
+    }
+    [[noreturn]] void failNotFinite() const {
+        failNumeric("what is to be sent is not finite; lower the learning rate or clip");
     }
 
 private:
@@ -74,7 +85,7 @@ private:
     void addNorm(std::span<const T> values) {
         const double squared = sumSquares(values);
         if (!std::isfinite(squared) && !allFinite(values))
-            failNumeric("what is to be sent is not finite; lower the learning rate or clip");
+            failNotFinite();
         squaredNorm_ += squared;
     }
 

@@ -26,8 +26,9 @@ TopKCompressor<T>::TopKCompressor(const CompressionSettings& settings)
 template <class T>
 void TopKCompressor<T>::compress(TileSource<T>& source, const UnitContext& context,
                                  UnitWriter& writer, CompressionStats& stats) {
-    selector_.selectLargest(source, keptCount(ratio_, source.size()));
-    sender_.send(source, context, selector_.indices(), selector_.values(), T{1}, nullptr, writer,
+    const std::size_t k = keptCount(ratio_, source.size());
+    selector_.selectLargest(source, k);
+    sender_.send(source, context, selector_.indices(), selector_.values(), k, T{1}, nullptr, writer,
                  stats);
 }
 

@@ -42,12 +42,13 @@ void TopKSortCompressor<T>::compress(TileSource<T>& source, const UnitContext& c
         const auto keyB = magnitudeKey(vector_[b]);
         return keyA != keyB ? keyA > keyB : a < b;
     });
-    indices_.resize(keptCount(ratio_, source.size()));
+    const std::size_t k = keptCount(ratio_, source.size());
+    indices_.resize(k);
     std::sort(indices_.begin(), indices_.end());
     values_.clear();
     for (const std::uint32_t index : indices_)
         values_.push_back(vector_[index]);
-    sender_.send(source, context, indices_, std::span<const T>(values_), T{1}, nullptr, writer,
+    sender_.send(source, context, indices_, std::span<const T>(values_), k, T{1}, nullptr, writer,
                  stats);
 }
 

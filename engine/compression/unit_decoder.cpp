@@ -7,6 +7,7 @@
 #include "engine/compression/value_code.h"
 #include "engine/core/check.h"
 #include "engine/core/errors.h"
+#include "engine/core/reserve.h"
 
 #include <algorithm>
 #include <cstring>
@@ -66,6 +67,8 @@ void UnitDecoder<T>::readSparse(const UnitView& view, const CompressionUnit& uni
     if (valuesAt > view.payload.size())
         fail(descriptor, "payload is shorter than its values");
     const ByteView head = view.payload.first(view.payload.size() - valuesAt);
+    reserveFor(indices, k, unit.size);
+    reserveFor(values, k, unit.size);
     if (descriptor.codec == Codec::Sparse) {
         const IndexCoding coding{static_cast<IndexCode>(descriptor.code),
                                  (descriptor.flags & kFlagEliasDelta) != 0, head.size()};

@@ -24,6 +24,7 @@ private:
     ByteBuffer* out_;
     std::size_t descriptorAt_;
     std::size_t descriptorsEnd_;
+    std::size_t most_; ///< that the bytes so far could have been
 };
 
 } // namespace gradlab::engine

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/training/mean_gradient.h"
 
-#include "engine/core/slack.h"
+#include "engine/core/reserve.h"
 
 #include <algorithm>
 
@@ -25,7 +25,7 @@ void MeanGradient<T>::setSparse(std::uint32_t unit, std::span<const std::uint32_
     const std::span<T> mean = range(unit);
     for (std::size_t i = 0; i < indices.size(); ++i)
         mean[indices[i]] = values[i];
-    reserveWithSlack(supports_[unit].indices, indices.size());
+    reserveFor(supports_[unit].indices, indices.size(), mean.size());
     supports_[unit].indices.assign(indices.begin(), indices.end());
     supports_[unit].known = true;
 }

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/training/part_sum.h"
 
-#include "engine/core/slack.h"
+#include "engine/core/reserve.h"
 
 #include <algorithm>
 #include <bit>
@@ -78,8 +78,8 @@ void PartSum<T>::takeSparse(std::uint32_t unit, std::size_t count,
     std::size_t total = 0;
     for (const std::uint64_t bits : touched)
         total += static_cast<std::size_t>(std::popcount(bits));
-    reserveWithSlack(indices, total);
-    reserveWithSlack(values, total);
+    reserveFor(indices, total, sums.size());
+    reserveFor(values, total, sums.size());
     for (std::size_t word = 0; word < touched.size(); ++word) {
         for (std::uint64_t bits = touched[word]; bits != 0; bits &= bits - 1) {
             const std::size_t index =

@@ -189,6 +189,46 @@ private slots:
         QCOMPARE(worker.state(1), (std::vector<double>{1.5, 0.0}));
     }
 
+    void whatWaitsIsWholeWheneverItIsRead_data() {
+        QTest::addColumn<bool>("masking");
+        QTest::addColumn<bool>("nesterov");
+        for (const bool masking : {true, false})
+            for (const bool nesterov : {true, false})
+                QTest::addRow("masking %d, nesterov %d", masking, nesterov) << masking << nesterov;
+    }
+    void whatWaitsIsWholeWheneverItIsRead() {
+        // A step may leave the sum v + u to the next one. Whoever looks, begins a step and drops
+        // it, or sets parameters in between finds and changes nothing of that.
+        QFETCH(bool, masking);
+        QFETCH(bool, nesterov);
+        const MessagePlan plan = planOf({66000, 66000, 70000});
+        QCOMPARE(plan.parts().size(), std::size_t{3});
+        const auto settings =
+            with(settingsOf("dgc", "dgc"), {{"masking", masking}, {"nesterov", nesterov}});
+        CompressionWorker<float> quiet(plan, settings);
+        CompressionWorker<float> watched(plan, settings);
+        for (std::uint32_t step = 1; step <= 6; ++step) {
+            const auto gradient = contentOf<float>("normal", plan.size(), step);
+            watched.load(contentOf<float>("heavy", plan.size(), step));
+            ++watched.position.step;
+            for (std::size_t i = 0; i < step % 3; ++i) // in an order of its own
+                watched.compressor.encodePart((step + i) % 3, watched.gradient.span(),
+                                              watched.parameters, watched.position, kHeaderRoom,
+                                              watched.bodies[(step + i) % 3]);
+            if (step == 4)
+                QVERIFY(watched.state(1).size() == plan.size()); // looked at in the middle
+            watched.compressor.discard();
+            --watched.position.step;
+            if (step % 2 == 0)
+                QVERIFY(watched.state(0).size() == plan.size());
+            if (step == 5)
+                watched.compressor.reconfigure(settings, MemoryChange::Keep);
+            QVERIFY(sameValues(watched.step(gradient), quiet.step(gradient)));
+        }
+        QVERIFY(sameValues(watched.state(0), quiet.state(0)));
+        QVERIFY(sameValues(watched.state(1), quiet.state(1)));
+    }
+
     void velocityAndAccumulationAreApart() {
         CompressionWorker<float> worker(planOf({50}), settingsOf("dgc"));
         const auto pieces = worker.compressor.state();

@@ -166,6 +166,29 @@ private slots:
                 }
     }
 
+    void fixedCodeIsTheSameInPieces() {
+        RandomStream random(4, RandomPurpose::Test, 0, 0, 0);
+        for (const std::uint32_t s : {1U, 4U, 15U, 16U, 64U, 127U, 128U, 1000U, 32767U}) {
+            std::vector<std::int16_t> levels(1003);
+            for (std::int16_t& level : levels)
+                level = static_cast<std::int16_t>(static_cast<int>(random.below(2 * s + 1)) -
+                                                  static_cast<int>(s));
+            const std::span<const std::int16_t> all(levels);
+            std::vector<std::byte> whole(fixedLevelBytes(s, levels.size()));
+            writeFixedLevels(s, all, whole);
+            for (const std::size_t piece : {8U, 16U, 256U}) {
+                std::vector<std::byte> pieces(whole.size());
+                for (std::size_t at = 0; at < levels.size(); at += piece) {
+                    const auto part = all.subspan(at, std::min(piece, levels.size() - at));
+                    writeFixedLevels(s, part,
+                                     std::span(pieces).subspan(fixedLevelBytes(s, at),
+                                                               fixedLevelBytes(s, part.size())));
+                }
+                QVERIFY(pieces == whole);
+            }
+        }
+    }
+
     void shapesRoundTrip_data() { addShapes(); }
     void shapesRoundTrip() {
         QFETCH(quint32, levels);

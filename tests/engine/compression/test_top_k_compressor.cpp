@@ -41,6 +41,36 @@ void compareWithSort(MagnitudeSelector<T>& selector, const std::string& content,
     }
 }
 
+/// Candidates beside a plain loop, for the vectors that the processor may compact by itself.
+template <class T>
+void compareWithLoop(const std::string& content) {
+    for (const std::size_t n : {1UL, 7UL, 8UL, 15UL, 16UL, 17UL, 255UL, 1023UL, 1024UL, 5003UL}) {
+        auto values = contentOf<T>(content, n);
+        NoMemory<T> memory;
+        const CompressionUnit unit{0, "t", 0, n};
+        std::vector<T> scratch(kTileElements);
+        MagnitudeSelector<T> selector;
+        std::vector<MagnitudeKey<T>> thresholds = {1, ~MagnitudeKey<T>{0} >> 1U};
+        for (std::size_t i = 0; i < n; i += 1 + n / 5)
+            thresholds.push_back(std::max<MagnitudeKey<T>>(1, magnitudeKey(values[i])));
+        for (const MagnitudeKey<T> threshold : thresholds) {
+            TileSource<T> source(memory, unit, values, scratch, 1);
+            selector.collect(source, threshold);
+            std::vector<std::uint32_t> indices;
+            std::vector<T> kept;
+            for (std::size_t i = 0; i < n; ++i)
+                if (magnitudeKey(values[i]) >= threshold) {
+                    indices.push_back(static_cast<std::uint32_t>(i));
+                    kept.push_back(values[i]);
+                }
+            QVERIFY(std::equal(selector.indices().begin(), selector.indices().end(),
+                               indices.begin(), indices.end()));
+            QVERIFY(sameValues(std::vector<T>(selector.values().begin(), selector.values().end()),
+                               kept));
+        }
+    }
+}
+
 std::vector<std::uint32_t> sentIndices(const UnitView& view, const CompressionUnit& unit) {
     UnitDecoder<float> decoder;
     std::vector<std::uint32_t> indices;
@@ -55,6 +85,17 @@ class TestTopKCompressor : public QObject {
     Q_OBJECT
 
 private slots:
+    void candidatesAreThoseAtOrAboveTheThreshold_data() {
+        QTest::addColumn<QString>("content");
+        for (const std::string& name : contentNames())
+            QTest::newRow(name.c_str()) << QString::fromStdString(name);
+    }
+    void candidatesAreThoseAtOrAboveTheThreshold() {
+        QFETCH(QString, content);
+        compareWithLoop<float>(content.toStdString());
+        compareWithLoop<double>(content.toStdString());
+    }
+
     void oracleIndexSets_data() {
         QTest::addColumn<QString>("key");
         QTest::addColumn<double>("ratio");

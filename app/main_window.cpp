@@ -37,14 +37,14 @@ MainWindow::MainWindow(WindowServices services, const WindowOptions& options, QW
     : QMainWindow(parent), session_(new TrainingSession(std::move(services.transports),
                                                         std::move(services.loader), this)),
       runs_(new RunCollection(this)), board_(new ChartBoard(this)),
-      panel_(new ExperimentPanel(this)), tuning_(new TuningBar(this)),
+      panel_(new ExperimentPanel(this)),
+      document_(new ExperimentDocument(!options.isScripted(), this)), tuning_(new TuningBar(this)),
       workers_(new WorkerPanel(this)), gradient_(new GradientPanel(this)),
       banner_(new widgets::MessageBanner(this)), tableModel_(new widgets::RunTableModel(this)),
       tableOrder_(new QSortFilterProxyModel(this)), table_(new QTableView(this)),
       progress_(new widgets::StatusProgress(this)), axisLabel_(new QLabel(this)),
       script_(options.script), workerScript_(options.actions), runFolder_(options.out) {
     setObjectName(QStringLiteral("mainWindow"));
-    setWindowTitle(tr("Gradient Lab"));
     setAcceptDrops(true);
     setAskBeforeClosing(!options.isScripted());
     keepSettings_ = !options.isScripted();
@@ -64,6 +64,7 @@ MainWindow::MainWindow(WindowServices services, const WindowOptions& options, QW
         resize(options.width, options.height);
     if (!options.experiments.empty())
         panel_->setExperiments(options.experiments);
+    connectDocument(QString::fromStdString(options.experimentFile));
     board_->setXAxis(xAxisFromName(options.xAxis));
     applyTheme();
     updateActions();
@@ -73,6 +74,8 @@ MainWindow::MainWindow(WindowServices services, const WindowOptions& options, QW
         panelDock_->hide();
     if (!options.gradient.empty())
         showGradient(QString::fromStdString(options.gradient));
+    if (const auto copy = document_->takeRecovered())
+        offerRecovered(*copy);
     qApp->installEventFilter(this);
 }
 

@@ -6,6 +6,7 @@
 // follows the session, _files opens and saves.
 #pragma once
 
+#include "app/experiment_document.h"
 #include "app/training_session.h"
 #include "app/window_options.h"
 #include "widgets/series_store.h"
@@ -21,6 +22,7 @@ class QAction;
 class QActionGroup;
 class QDockWidget;
 class QLabel;
+class QMenu;
 class QSortFilterProxyModel;
 class QTableView;
 class QToolBar;
@@ -57,6 +59,7 @@ public:
     [[nodiscard]] RunCollection* runs() const noexcept { return runs_; }
     [[nodiscard]] ChartBoard* board() const noexcept { return board_; }
     [[nodiscard]] ExperimentPanel* panel() const noexcept { return panel_; }
+    [[nodiscard]] ExperimentDocument* document() const noexcept { return document_; }
     [[nodiscard]] TuningBar* tuning() const noexcept { return tuning_; }
     [[nodiscard]] WorkerPanel* workers() const noexcept { return workers_; }
     [[nodiscard]] GradientPanel* gradient() const noexcept { return gradient_; }
@@ -130,7 +133,14 @@ private:
     void leave();
     // main_window_files.cpp
     void openDialog();
-    void saveExperiment();
+    void openExperiments(const QString& path);
+    void showExperiments(const std::vector<engine::Experiment>& experiments, const QString& path);
+    void fillRecentMenu();
+    void connectDocument(const QString& path);
+    void offerRecovered(const ExperimentDocument::Recovered& copy);
+    void save();
+    void saveAs();
+    bool saveTo(const QString& path);
     void savePicture();
     void chooseRunFolder();
     void copyCommandLine();
@@ -152,7 +162,9 @@ private:
         QAction* tuning = nullptr;
         QAction* resetLayout = nullptr;
         QAction* open = nullptr;
+        QMenu* recent = nullptr;
         QAction* save = nullptr;
+        QAction* saveAs = nullptr;
         QAction* savePicture = nullptr;
         QAction* recordIn = nullptr;
         QAction* copyCommand = nullptr;
@@ -170,6 +182,7 @@ private:
     RunCollection* runs_;
     ChartBoard* board_;
     ExperimentPanel* panel_;
+    ExperimentDocument* document_;
     TuningBar* tuning_;
     WorkerPanel* workers_;
     GradientPanel* gradient_;

@@ -127,7 +127,9 @@ void MainWindow::chooseTheme(const QString& name) {
 
 void MainWindow::buildMenus() {
     QMenu* file = menuBar()->addMenu(tr("&File"));
-    file->addActions({actions_.open, actions_.save, actions_.savePicture, actions_.recordIn});
+    file->addAction(actions_.open);
+    file->addMenu(actions_.recent);
+    file->addActions({actions_.save, actions_.saveAs, actions_.savePicture, actions_.recordIn});
     file->addSeparator();
     file->addAction(actions_.quit);
     QMenu* edit = menuBar()->addMenu(tr("&Edit"));
@@ -187,6 +189,7 @@ void MainWindow::updateActions() {
     actions_.runAgain->setEnabled(!active && !runs_->isEmpty());
     actions_.removeRuns->setEnabled(!runs_->isEmpty());
     actions_.save->setEnabled(problem.isEmpty());
+    actions_.saveAs->setEnabled(problem.isEmpty());
     actions_.recordIn->setEnabled(!active);
     actions_.open->setEnabled(state != RunState::Stopping);
 }

@@ -24,6 +24,7 @@
 #include <QFile>
 #include <QFileDialog>
 #include <QFileInfo>
+#include <QMenu>
 #include <QMessageBox>
 #include <QPixmap>
 #include <QSaveFile>
@@ -37,12 +38,27 @@ namespace gradlab::app {
 
 using Severity = widgets::MessageBanner::Severity;
 
+namespace {
+
+/// As an experiment file has it.
+QString textOf(const std::vector<engine::Experiment>& race) {
+    return QString::fromStdString(race.size() == 1 ? engine::toJson(race.front())
+                                                   : engine::raceToJson(race));
+}
+
+} // namespace
+
 void MainWindow::buildFileActions() {
     actions_.open = addCommand(tr("&Open…"), QKeySequence::keyBindings(QKeySequence::Open),
                                tr("Open an experiment or race file"));
+    actions_.recent = new QMenu(tr("Open &Recent"), this);
+    actions_.recent->setToolTipsVisible(true);
+    connect(actions_.recent, &QMenu::aboutToShow, this, &MainWindow::fillRecentMenu);
     actions_.save =
-        addCommand(tr("&Save Experiment…"), QKeySequence::keyBindings(QKeySequence::Save),
-                   tr("Save the experiments of the form as a file"));
+        addCommand(tr("&Save Experiment"), QKeySequence::keyBindings(QKeySequence::Save),
+                   tr("Save the experiments of the form in their file"));
+    actions_.saveAs = addCommand(tr("Save Experiment &As…"), {Qt::CTRL | Qt::SHIFT | Qt::Key_S},
+                                 tr("Save the experiments of the form as another file"));
     actions_.savePicture = addCommand(tr("Save &Picture…"), {Qt::CTRL | Qt::Key_P},
                                       tr("Save the window as a PNG picture"));
     actions_.recordIn = addCommand(tr("&Keep Next Run in Folder…"), {},
@@ -60,7 +76,8 @@ void MainWindow::buildFileActions() {
                                  tr("What the first race shows, and what to try"));
     actions_.about = addCommand(tr("&About Gradient Lab"), {}, QString());
     connect(actions_.open, &QAction::triggered, this, &MainWindow::openDialog);
-    connect(actions_.save, &QAction::triggered, this, &MainWindow::saveExperiment);
+    connect(actions_.save, &QAction::triggered, this, &MainWindow::save);
+    connect(actions_.saveAs, &QAction::triggered, this, &MainWindow::saveAs);
     connect(actions_.savePicture, &QAction::triggered, this, &MainWindow::savePicture);
     connect(actions_.recordIn, &QAction::triggered, this, &MainWindow::chooseRunFolder);
     connect(actions_.copyCommand, &QAction::triggered, this, &MainWindow::copyCommandLine);
@@ -76,18 +93,95 @@ void MainWindow::openPath(const QString& path) {
             openRunFolder(path.toStdString());
             return;
         }
-        const auto experiments = engine::readExperiments(path.toStdString());
-        if (session_->isActive()) {
-            banner_->showMessage(Severity::Warning,
-                                 tr("A run is on; stop it before opening %1").arg(path));
-            return;
-        }
-        panel_->setExperiments(experiments);
-        panelDock_->show();
+        openExperiments(path);
     } catch (const std::exception&) {
         const ProgramError error = describeProgramError(std::current_exception());
         banner_->showMessage(Severity::Error, QString::fromStdString(error.message));
     }
+}
+
+/// What was changed and not saved is asked about first.
+void MainWindow::openExperiments(const QString& path) {
+    const auto experiments = engine::readExperiments(path.toStdString());
+    if (session_->isActive()) {
+        banner_->showMessage(Severity::Warning,
+                             tr("A run is on; stop it before opening %1").arg(path));
+        return;
+    }
+    if (!askBeforeClosing_ || !document_->isModified()) {
+        showExperiments(experiments, path);
+        return;
+    }
+    auto* question = new QMessageBox(
+        QMessageBox::Question, tr("Open"),
+        tr("%1 has changes that are not saved. Save them first?").arg(document_->name()),
+        QMessageBox::Save | QMessageBox::Discard | QMessageBox::Cancel, this);
+    question->setAttribute(Qt::WA_DeleteOnClose);
+    connect(question, &QMessageBox::finished, this, [this, experiments, path](int answer) {
+        if (answer == QMessageBox::Save && document_->path().isEmpty())
+            saveAs(); // and then open once more
+        else if (answer == QMessageBox::Discard ||
+                 (answer == QMessageBox::Save && saveTo(document_->path())))
+            showExperiments(experiments, path);
+    });
+    question->open();
+}
+
+void MainWindow::showExperiments(const std::vector<engine::Experiment>& experiments,
+                                 const QString& path) {
+    panel_->setExperiments(experiments);
+    document_->setUnchanged(path);
+    panelDock_->show();
+}
+
+void MainWindow::fillRecentMenu() {
+    actions_.recent->clear();
+    int number = 0;
+    for (const QString& path : document_->recent()) {
+        const QFileInfo file(path);
+        QAction* action = actions_.recent->addAction(
+            QStringLiteral("&%1  %2").arg(++number % 10).arg(file.fileName()));
+        action->setToolTip(path);
+        action->setEnabled(file.exists());
+        connect(action, &QAction::triggered, this, [this, path] { openPath(path); });
+    }
+    actions_.recent->addSeparator();
+    QAction* clear = actions_.recent->addAction(tr("&Clear This List"));
+    clear->setEnabled(number > 0);
+    connect(clear, &QAction::triggered, document_, &ExperimentDocument::clearRecent);
+}
+
+/// From now on the document follows the form, and the title the document.
+void MainWindow::connectDocument(const QString& path) {
+    const auto follow = [this] { document_->setContent(textOf(panel_->experiments())); };
+    const auto show = [this] {
+        setWindowTitle(tr("%1[*] – Gradient Lab").arg(document_->name()));
+        setWindowModified(document_->isModified());
+    };
+    connect(panel_, &ExperimentPanel::experimentsChanged, this, follow);
+    connect(document_, &ExperimentDocument::changed, this, show);
+    follow();
+    document_->setUnchanged(path);
+}
+
+void MainWindow::offerRecovered(const ExperimentDocument::Recovered& copy) {
+    const QString name = copy.path.isEmpty() ? tr("an experiment") : copy.path;
+    const auto restore = [this, copy] {
+        if (session_->isActive()) {
+            banner_->showMessage(Severity::Warning, tr("A run is on; stop it before restoring"));
+            offerRecovered(copy);
+            return;
+        }
+        try {
+            panel_->setExperiments(
+                engine::parseExperiments(copy.text.toStdString(), "the copy of unsaved changes"));
+            panelDock_->show();
+        } catch (const std::exception& error) {
+            banner_->showMessage(Severity::Error, QString::fromUtf8(error.what()));
+        }
+    };
+    banner_->showOffer(tr("Changes to %1 were not saved before the last window closed.").arg(name),
+                       tr("Restore"), restore);
 }
 
 void MainWindow::openRunFolder(const std::filesystem::path& folder) {
@@ -99,6 +193,7 @@ void MainWindow::openRunFolder(const std::filesystem::path& folder) {
         gradient_->setRecorded(
             id, engine::InspectionFile(run.folder / engine::RunFolder::kInspections));
     }
+    document_->addRecent(QString::fromStdString(folder.string()));
 }
 
 void MainWindow::openDialog() {
@@ -110,19 +205,36 @@ void MainWindow::openDialog() {
     dialog->open();
 }
 
-void MainWindow::saveExperiment() {
-    const QString path = QFileDialog::getSaveFileName(
-        this, tr("Save experiment"), QStringLiteral("experiment.json"), tr("Experiments (*.json)"));
-    if (path.isEmpty())
-        return;
-    const auto& race = panel_->experiments();
-    const std::string text =
-        race.size() == 1 ? engine::toJson(race.front()) : engine::raceToJson(race);
+void MainWindow::save() {
+    if (document_->path().isEmpty())
+        saveAs();
+    else
+        saveTo(document_->path());
+}
+
+/// Without a nested event loop: charts go on.
+void MainWindow::saveAs() {
+    auto* dialog =
+        new QFileDialog(this, tr("Save experiment"), document_->path(), tr("Experiments (*.json)"));
+    dialog->setAttribute(Qt::WA_DeleteOnClose);
+    dialog->setAcceptMode(QFileDialog::AcceptSave);
+    dialog->setDefaultSuffix(QStringLiteral("json"));
+    if (document_->path().isEmpty())
+        dialog->selectFile(QStringLiteral("experiment.json"));
+    connect(dialog, &QFileDialog::fileSelected, this, &MainWindow::saveTo);
+    dialog->open();
+}
+
+bool MainWindow::saveTo(const QString& path) {
     QSaveFile file(path);
-    if (!file.open(QIODevice::WriteOnly) || file.write(QByteArray::fromStdString(text)) < 0 ||
-        !file.commit())
+    if (!file.open(QIODevice::WriteOnly) ||
+        file.write(textOf(panel_->experiments()).toUtf8()) < 0 || !file.commit()) {
         banner_->showMessage(Severity::Error,
                              tr("%1 was not saved: %2").arg(path, file.errorString()));
+        return false;
+    }
+    document_->setUnchanged(path);
+    return true;
 }
 
 void MainWindow::savePicture() {

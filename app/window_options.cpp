@@ -110,6 +110,7 @@ void readFiles(const RawOptions& raw, WindowOptions& options) {
             options.runFolders.emplace_back(name);
             continue;
         }
+        options.experimentFile = options.experiments.empty() ? name : std::string();
         for (engine::Experiment& experiment : engine::readExperiments(name))
             options.experiments.push_back(std::move(experiment));
     }

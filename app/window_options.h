@@ -17,6 +17,7 @@ namespace gradlab::app {
 struct WindowOptions {
     std::vector<std::filesystem::path> runFolders; ///< shown beside what runs
     std::vector<engine::Experiment> experiments;   ///< of the files, in order; empty = first look
+    std::string experimentFile;                    ///< if they are of one file; else empty
     std::vector<ScriptedChange> script;
     std::vector<ScriptedAction> actions; ///< on worker processes
     std::filesystem::path out;           ///< run folder, or empty

@@ -41,6 +41,15 @@ public:
         connect(close_, &QToolButton::clicked, this, &BannerLine::dismissed);
         applyTheme();
     }
+    void addButton(const QString& text, std::function<void()> accept) {
+        auto* button = new QToolButton(this);
+        button->setText(text);
+        qobject_cast<QHBoxLayout*>(layout())->insertWidget(layout()->count() - 1, button);
+        connect(button, &QToolButton::clicked, this, [this, run = std::move(accept)] {
+            Q_EMIT dismissed();
+            run();
+        });
+    }
     [[nodiscard]] const QString& text() const { return text_; }
 
 Q_SIGNALS:
@@ -91,8 +100,22 @@ void MessageBanner::showMessage(Severity severity, const QString& text) {
     if (messages().contains(text))
         return;
     auto* line = new BannerLine(severity, text, this);
-    lines_->addWidget(line);
     connect(line, &BannerLine::dismissed, this, [this, line] { remove(line); });
+    add(line);
+}
+
+void MessageBanner::showOffer(const QString& text, const QString& button,
+                              std::function<void()> accept) {
+    if (messages().contains(text))
+        return;
+    auto* line = new BannerLine(Severity::Information, text, this);
+    line->addButton(button, std::move(accept));
+    connect(line, &BannerLine::dismissed, this, [this, line] { remove(line); });
+    add(line);
+}
+
+void MessageBanner::add(QWidget* line) {
+    lines_->addWidget(line);
     while (lines_->count() > kMaxLines)
         remove(lines_->itemAt(0)->widget());
     show();

@@ -6,6 +6,8 @@
 #include <QString>
 #include <QWidget>
 
+#include <functional>
+
 class QVBoxLayout;
 
 namespace gradlab::widgets {
@@ -20,10 +22,13 @@ public:
     explicit MessageBanner(QWidget* parent = nullptr);
     /// The same text twice is shown once.
     void showMessage(Severity severity, const QString& text);
+    /// The same with a button that does `accept` and dismisses the line.
+    void showOffer(const QString& text, const QString& button, std::function<void()> accept);
     void clear();
     [[nodiscard]] QStringList messages() const;
 
 private:
+    void add(QWidget* line);
     void remove(QWidget* line);
 
     QVBoxLayout* lines_;

@@ -88,45 +88,66 @@ void UnitDecoder<T>::readSparse(const UnitView& view, const CompressionUnit& uni
 }
 
 template <class T>
-void UnitDecoder<T>::readQuantised(const UnitView& view) {
+void UnitDecoder<T>::checkQuantised(const UnitView& view) {
     const UnitDescriptor& descriptor = view.descriptor;
     const std::size_t n = descriptor.elements;
-    const std::uint32_t s = descriptor.flags >> 16U;
     const std::size_t bucket = descriptor.parameter == 0 ? n : descriptor.parameter;
     const std::size_t buckets = n == 0 ? 0 : (n + bucket - 1) / bucket;
     const std::size_t normsEnd = buckets * valueBytes(descriptor.values);
     if (valueBytes(descriptor.values) < 4 || normsEnd > view.payload.size())
         fail(descriptor, "payload does not hold its norms");
-    levels_.resize(n);
-    levelDecoder_.read(static_cast<LevelCode>(descriptor.code), s, view.payload.subspan(normsEnd),
-                       levels_);
-    values_.resize(n);
-    for (std::size_t b = 0; b < buckets; ++b) {
-        T norm{};
-        const std::size_t width = valueBytes(descriptor.values);
-        readValues(view.payload.subspan(b * width, width), descriptor.values,
-                   std::span<T>(&norm, 1));
+    if (levels_.size() < n)
+        levels_.resize(n);
+    levelDecoder_.read(static_cast<LevelCode>(descriptor.code), descriptor.flags >> 16U,
+                       view.payload.subspan(normsEnd), std::span(levels_).first(n));
+    norms_.resize(buckets);
+    readValues(view.payload.first(normsEnd), descriptor.values, std::span<T>(norms_));
+    for (const T norm : norms_)
         if (!allFinite(std::span<const T>(&norm, 1)) || norm < T{0})
             fail(descriptor, "carries a norm that is negative or not finite");
-        const std::size_t first = b * bucket;
-        const std::size_t count = std::min(bucket, n - first);
-        dequantise(std::span<const std::int16_t>(levels_).subspan(first, count), norm, s,
-                   std::span<T>(values_).subspan(first, count));
+}
+
+template <class T>
+void UnitDecoder<T>::checkDense(const UnitView& view) {
+    const UnitDescriptor& descriptor = view.descriptor;
+    if (descriptor.codec == Codec::Levels) {
+        checkQuantised(view);
+        return;
+    }
+    const std::uint64_t bytes = std::uint64_t{descriptor.elements} * valueBytes(descriptor.values);
+    static_cast<void>(prefix(view, bytes, bytes));
+    eachTile(descriptor.elements, [&](std::size_t first, std::span<T> tile) {
+        fillDense(view, first, tile);
+        requireFinite(descriptor, std::span<const T>(tile));
+    });
+}
+
+template <class T>
+void UnitDecoder<T>::fillDense(const UnitView& view, std::size_t first, std::span<T> out) const {
+    const UnitDescriptor& descriptor = view.descriptor;
+    if (descriptor.codec != Codec::Levels) {
+        const std::size_t width = valueBytes(descriptor.values);
+        readValues(view.payload.subspan(first * width, out.size() * width), descriptor.values, out);
+        return;
+    }
+    const std::size_t bucket =
+        descriptor.parameter == 0 ? descriptor.elements : descriptor.parameter;
+    while (!out.empty()) {
+        const std::size_t b = first / bucket;
+        const std::size_t count = std::min(out.size(), (b + 1) * bucket - first);
+        dequantise(std::span<const std::int16_t>(levels_).subspan(first, count), norms_[b],
+                   descriptor.flags >> 16U, out.first(count));
+        first += count;
+        out = out.subspan(count);
     }
 }
 
 template <class T>
-void UnitDecoder<T>::readDense(const UnitView& view) {
-    const UnitDescriptor& descriptor = view.descriptor;
-    if (descriptor.codec == Codec::Levels) {
-        readQuantised(view);
-        return;
-    }
-    const std::uint64_t bytes = std::uint64_t{descriptor.elements} * valueBytes(descriptor.values);
-    const ByteView payload = prefix(view, bytes, bytes);
-    values_.resize(descriptor.elements);
-    readValues(payload, descriptor.values, std::span<T>(values_));
-    requireFinite(descriptor, std::span<const T>(values_));
+template <class Visit>
+void UnitDecoder<T>::eachTile(std::size_t elements, const Visit& visit) {
+    values_.resize(kTileElements);
+    for (std::size_t first = 0; first < elements; first += kTileElements)
+        visit(first, std::span<T>(values_).first(std::min(kTileElements, elements - first)));
 }
 
 template <class T>
@@ -140,9 +161,12 @@ void UnitDecoder<T>::addDecoded(const UnitView& view, const CompressionUnit& uni
             range[indices_[i]] += values_[i];
         return;
     }
-    readDense(view);
-    for (std::size_t i = 0; i < range.size(); ++i)
-        range[i] += values_[i];
+    checkDense(view);
+    eachTile(range.size(), [&](std::size_t first, std::span<T> tile) {
+        fillDense(view, first, tile);
+        for (std::size_t i = 0; i < tile.size(); ++i)
+            range[first + i] += tile[i];
+    });
 }
 
 template <class T>
@@ -156,8 +180,8 @@ void UnitDecoder<T>::decode(const UnitView& view, const CompressionUnit& unit, s
             range[indices_[i]] = values_[i];
         return;
     }
-    readDense(view);
-    std::copy(values_.begin(), values_.end(), range.begin());
+    checkDense(view);
+    fillDense(view, 0, range);
 }
 
 template <class T>

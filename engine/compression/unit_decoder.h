@@ -40,13 +40,19 @@ public:
 private:
     void readSparse(const UnitView& view, const CompressionUnit& unit,
                     std::vector<std::uint32_t>& indices, std::vector<T>& values);
-    /// Fills values_ with the whole unit of a Dense or Levels payload.
-    void readDense(const UnitView& view);
-    void readQuantised(const UnitView& view);
+    /// Of a Dense or Levels payload: everything that may be wrong with it.
+    void checkDense(const UnitView& view);
+    void checkQuantised(const UnitView& view);
+    /// Fills `out` with the elements from `first` of the unit that was checked last.
+    void fillDense(const UnitView& view, std::size_t first, std::span<T> out) const;
+    /// Calls visit(first element, room for a tile) for each tile.
+    template <class Visit>
+    void eachTile(std::size_t elements, const Visit& visit);
 
     std::vector<std::uint32_t> indices_;
     std::vector<T> values_;
-    std::vector<std::int16_t> levels_;
+    std::vector<std::int16_t> levels_; ///< of the unit; and behind it old ones
+    std::vector<T> norms_;
     LevelDecoder levelDecoder_;
     RandomSelection selection_;
 };

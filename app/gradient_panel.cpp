@@ -63,11 +63,6 @@ QString GradientPanel::why() const {
     if (run == nullptr)
         return tr("Start a run: what its workers send of their gradients, and what they keep, is "
                   "shown here.");
-    if (run->processes)
-        return tr("The workers of %1 are processes of their own: their gradients are not in this "
-                  "program and cannot be shown here. With threads as workers (transport threads) "
-                  "they can.")
-            .arg(run->name);
     if (run->isOn)
         return tr("Waiting for the next step of %1.").arg(run->name);
     return tr("No step of %1 was looked into. A run keeps such looks in its folder when \"Look "
@@ -123,8 +118,8 @@ void GradientPanel::tick() {
         return;
     refresh();
     const Run* run = current();
-    if (run != nullptr && run->isOn && !run->processes && inspector_->follows())
-        Q_EMIT inspectionWanted(run->id, {inspector_->worker(), inspector_->tensor()});
+    if (run != nullptr && run->isOn && inspector_->follows())
+        Q_EMIT inspectionWanted(run->id, {inspector_->rank(), inspector_->tensor()});
 }
 
 void GradientPanel::showEvent(QShowEvent* event) {

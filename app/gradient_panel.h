@@ -34,8 +34,7 @@ public:
     struct Run {
         int id = 0;
         QString name;
-        bool isOn = false;      ///< it can be asked for a step
-        bool processes = false; ///< its gradients are not in this program
+        bool isOn = false; ///< it can be asked for a step
     };
     /// Snapshots kept of a run that is on or was; older ones go.
     static constexpr std::size_t kMostKept = 64;

@@ -226,8 +226,7 @@ void MainWindow::refreshGradient() {
     for (const widgets::RunInfo& info : runs_->list()) {
         const bool isOn = session_->isActive() &&
                           std::find(raceIds_.begin(), raceIds_.end(), info.id) != raceIds_.end();
-        const CollectedRun* run = runs_->find(info.id);
-        runs.push_back({info.id, info.name, isOn, run->current.cluster.transport == "zmq"});
+        runs.push_back({info.id, info.name, isOn});
     }
     gradient_->setRuns(std::move(runs));
 }

@@ -220,6 +220,11 @@ std::uint32_t GradientInspector::worker() const {
     return static_cast<std::uint32_t>(std::max(0, worker_->currentIndex()));
 }
 
+std::uint32_t GradientInspector::rank() const {
+    return snapshot_ && worker() < snapshot_->workers.size() ? snapshot_->workers[worker()].rank
+                                                             : worker();
+}
+
 std::uint32_t GradientInspector::tensor() const {
     return static_cast<std::uint32_t>(std::max(0, tensor_->currentIndex()));
 }

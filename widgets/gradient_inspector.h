@@ -54,7 +54,9 @@ public:
     /// tensors, overlap, levels or map; others are ignored.
     void chooseView(const QString& name);
     void chooseTensor(std::uint32_t tensor);
+    /// Index into the snapshot's workers, and the rank of that worker.
     [[nodiscard]] std::uint32_t worker() const;
+    [[nodiscard]] std::uint32_t rank() const;
     [[nodiscard]] std::uint32_t tensor() const;
     /// Index into the steps; -1 without.
     [[nodiscard]] int stepIndex() const;

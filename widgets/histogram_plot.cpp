@@ -173,16 +173,10 @@ void HistogramPlot::paintKeys(QPainter& painter) const {
 void HistogramPlot::paintAxes(QPainter& painter) const {
     const QFontMetricsF metrics(painter.font());
     const double line = metrics.height();
-    static const QStringList kPowers = {tr("1"),
-                                        tr("10"),
-                                        QStringLiteral("10²"),
-                                        QStringLiteral("10³"),
-                                        QStringLiteral("10⁴"),
-                                        QStringLiteral("10⁵"),
-                                        QStringLiteral("10⁶"),
-                                        QStringLiteral("10⁷"),
-                                        QStringLiteral("10⁸"),
-                                        QStringLiteral("10⁹")};
+    static const QStringList kPowers = {
+        QStringLiteral("1"),   QStringLiteral("10"),  QStringLiteral("10²"), QStringLiteral("10³"),
+        QStringLiteral("10⁴"), QStringLiteral("10⁵"), QStringLiteral("10⁶"), QStringLiteral("10⁷"),
+        QStringLiteral("10⁸"), QStringLiteral("10⁹")};
     const double decade = yOf(1.0) - yOf(10.0);
     const int every = std::max(1, static_cast<int>(std::ceil(line / std::max(1.0, decade))));
     for (int power = 0; power < kPowers.size() && std::pow(10.0, power) <= mostCount_ * 1.3;

@@ -13,6 +13,7 @@
 #include "engine/core/export.h"
 #include "engine/training/experiment.h"
 #include "engine/training/gradient_exchange.h"
+#include "engine/training/gradient_inspector.h"
 
 #include <cstdint>
 #include <functional>
@@ -123,6 +124,13 @@ public:
     /// A worker's snapshot: its memory and hidden state, or (`replica`) parameters and optimizer.
     /// Empty if the worker is lost before it answers. Between steps.
     virtual ByteBuffer fetch(std::uint32_t rank, bool replica, std::stop_token stop) = 0;
+    /// Everybody looks into the next step, see ClusterNode::inspectNext. Between steps.
+    virtual void inspectNext(const std::optional<InspectionRequest>& /*focus*/) {}
+    /// What a worker found in the step just committed, see ClusterNode::inspection. Empty if it is
+    /// lost before it answers, or did not look.
+    virtual ByteBuffer fetchInspection(std::uint32_t /*rank*/, const std::stop_token& /*stop*/) {
+        return {};
+    }
     /// Gives a worker a snapshot to load; false if it is lost before it has. Between steps.
     virtual bool load(std::uint32_t rank, ByteView snapshot, std::stop_token stop) = 0;
     /// Ranks that take part in the next step, ascending. Between steps.

@@ -53,6 +53,13 @@ public:
     [[nodiscard]] ByteBuffer snapshot(bool replica) override {
         return replica ? makeReplicaSnapshot(replica_) : makeStateSnapshot(worker_.state());
     }
+    void inspectNext(const std::optional<InspectionRequest>& focus) override {
+        inspectNext_ = makeInspectionPlan(experiment_, replica_.layout(), plan_, focus);
+    }
+    [[nodiscard]] ByteBuffer inspection() override {
+        const auto found = worker_.takeInspection();
+        return found ? writeInspection(*found) : ByteBuffer{};
+    }
     void load(ByteView bytes) override;
     [[nodiscard]] std::uint32_t rank() const override { return rank_; }
     [[nodiscard]] std::uint64_t parameterHash() const override { return replica_.hash(); }
@@ -82,12 +89,14 @@ private:
     std::unique_ptr<GradientExchange> exchange_;
     ExchangeOutcome outcome_;
     WorkerAccount account_;
+    std::shared_ptr<const InspectionPlan> inspectNext_; ///< null: nobody asked
     std::atomic<std::uint64_t> progress_{0};
 };
 
 template <class T>
 void ClusterNodeImpl<T>::step(std::uint64_t step, std::stop_token stop) {
-    const WorkerStep now = workerStep(experiment_, step, worker_.windows());
+    WorkerStep now = workerStep(experiment_, step, worker_.windows());
+    now.inspection = std::exchange(inspectNext_, nullptr);
     double meanNorm = 0.0;
     ++progress_;
     try {

@@ -16,6 +16,7 @@
 #include "engine/core/export.h"
 #include "engine/core/precision.h"
 #include "engine/training/gradient_exchange.h"
+#include "engine/training/gradient_inspector.h"
 
 #include <cstdint>
 #include <memory>
@@ -54,6 +55,11 @@ public:
     virtual void configure(const std::string& experiment, MemoryChange change) = 0;
     /// The worker's memory and hidden state, or the replica's parameters and optimizer.
     [[nodiscard]] virtual ByteBuffer snapshot(bool replica) = 0;
+    /// The next step is looked into, and `focus` made finer.
+    virtual void inspectNext(const std::optional<InspectionRequest>& /*focus*/) {}
+    /// What the last step's inspection found, once, as a document for readInspection(); empty if
+    /// nobody asked.
+    [[nodiscard]] virtual ByteBuffer inspection() { return {}; }
     /// Takes whatever the snapshot holds of worker and replica, between steps. @throws
     /// ProtocolError
     virtual void load(ByteView snapshot) = 0;

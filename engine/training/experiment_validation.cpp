@@ -66,10 +66,6 @@ void checkTraining(const Experiment& experiment, Issues& issues) {
                    std::to_string(workers) + " workers",
                advice);
     }
-    if (training.inspectEvery > 0 && experiment.cluster.transport != "threads")
-        report(issues, Severity::Warning, "training.inspect_every",
-               "no step is looked into: the gradients are in worker processes",
-               "give --transport threads, or 0");
     if (training.targetPerplexity > 0.0 && training.targetPerplexity <= 1.0)
         report(issues, Severity::Error, "training.target_perplexity",
                "target_perplexity is " + formatReal(training.targetPerplexity) +

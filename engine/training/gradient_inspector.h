@@ -11,6 +11,7 @@
 #include "engine/compression/unit_decoder.h"
 #include "engine/core/export.h"
 #include "engine/metrics/gradient_snapshot.h"
+#include "engine/training/experiment.h"
 
 #include <cstdint>
 #include <memory>
@@ -36,12 +37,22 @@ struct InspectionPlan {
 };
 [[nodiscard]] std::vector<SnapshotTensor> snapshotTensors(const ParameterLayout& layout,
                                                           const MessagePlan& plan);
+/// The same in every process of a run. `experiment` is resolved.
+[[nodiscard]] std::shared_ptr<const InspectionPlan>
+makeInspectionPlan(const Experiment& experiment, const ParameterLayout& layout,
+                   const MessagePlan& plan, const std::optional<InspectionRequest>& focus);
 
 /// One worker's part, and the selections that are counted across workers.
 struct WorkerInspection {
     WorkerSnapshot snapshot;
     std::vector<std::vector<std::uint32_t>> chosen; ///< by unit; empty where nothing is chosen
 };
+
+/// For another process: the snapshot's line, then each list of indices with its length.
+[[nodiscard]] ByteBuffer writeInspection(const WorkerInspection& inspection);
+/// @throws ProtocolError for what does not fit the plan: other tensors, indices that do not rise
+/// or are beyond a tensor's elements
+[[nodiscard]] WorkerInspection readInspection(ByteView bytes, const InspectionPlan& plan);
 
 /// Puts the workers' parts together; `chosen` of each is used up. Leaves step, method, memory and
 /// stepCost to the caller.

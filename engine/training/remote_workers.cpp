@@ -98,6 +98,9 @@ double RemoteWorkers<T>::exchange(const WorkerStep& step, const std::stop_token&
     double norm = 0.0;
     const auto every = static_cast<std::uint64_t>(experiment_.cluster.hashEvery);
     hashWanted_ = step.position.step % every == 0;
+    inspection_ = step.inspection;
+    if (inspection_)
+        cluster_->inspectNext(inspection_->focus);
     outcome_ = cluster_->step(
         step.position.step, hashWanted_, replica_.aggregator(),
         [&] { norm = replica_.checkedMeanNorm(step.position.step); }, stop);
@@ -210,6 +213,28 @@ void RemoteWorkers<T>::setStates(std::vector<WorkerState<T>> states,
                                  const std::string& /*origin*/) {
     GRADLAB_CHECK(states.size() == restored_.size(), states.size(), restored_.size());
     restored_ = std::move(states);
+}
+
+template <class T>
+std::vector<WorkerInspection> RemoteWorkers<T>::takeInspections() {
+    std::vector<WorkerInspection> inspections;
+    for (const std::uint32_t rank : cluster_->activeRanks()) {
+        const ByteBuffer document = cluster_->fetchInspection(rank, {});
+        if (document.empty())
+            continue; // lost meanwhile, or it joined after the step
+        try {
+            inspections.push_back(readInspection(document, *inspection_));
+            inspections.back().snapshot.rank = rank;
+        } catch (const ProtocolError& error) {
+            ClusterEvent event;
+            event.event = "warning";
+            event.step = step_;
+            event.rank = rank;
+            event.details = "worker " + std::to_string(rank) + ": " + error.what();
+            events_.push_back(event);
+        }
+    }
+    return inspections;
 }
 
 template <class T>

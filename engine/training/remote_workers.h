@@ -29,6 +29,7 @@ public:
     void reconfigure(const Experiment& experiment, MemoryChange change, bool compression) override;
     [[nodiscard]] std::vector<WorkerState<T>> states(const std::stop_token& stop) override;
     void setStates(std::vector<WorkerState<T>> states, const std::string& origin) override;
+    [[nodiscard]] std::vector<WorkerInspection> takeInspections() override;
     [[nodiscard]] std::vector<ClusterEvent> takeEvents() override;
     [[nodiscard]] bool takePauseRequest() override { return cluster_->takePauseRequest(); }
     [[nodiscard]] ClusterCoordinator* cluster() override { return cluster_.get(); }
@@ -51,6 +52,7 @@ private:
     ExchangeOutcome outcome_;
     std::vector<WorkerAccount> accounts_;
     bool hashWanted_ = false;
+    std::shared_ptr<const InspectionPlan> inspection_; ///< of the step in flight; null: none
     std::vector<ClusterEvent> events_;
     std::unique_ptr<ClusterCoordinator> cluster_;
 };

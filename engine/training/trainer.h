@@ -75,7 +75,7 @@ public:
     /// Parameters only, with PyTorch's names.
     virtual void saveParameters(const std::filesystem::path& file) = 0;
     /// The next step is looked into and a GradientSnapshot goes to the sink. No bit of training
-    /// depends on it. Does nothing where workers are other processes.
+    /// depends on it.
     virtual void inspectNext(const InspectionRequest& request) = 0;
     virtual void writeEvent(const std::string& event, const std::string& details) = 0;
 

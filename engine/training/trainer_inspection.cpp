@@ -1,24 +1,11 @@
 // SPDX-FileCopyrightText: Gradient Lab contributors
 // SPDX-License-Identifier: GPL-3.0-or-later
 // When a step is looked into, and where what was seen goes.
-#include "engine/compression/compression_parameters.h"
 #include "engine/training/trainer_impl.h"
 
 #include <utility>
 
 namespace gradlab::engine {
-
-namespace {
-
-double gradientWeight(const Experiment& experiment) {
-    if (experiment.compression.memory != "residual")
-        return 1.0;
-    const double gamma = realParameter(experiment.compression, "gamma");
-    const bool updates = textParameter(experiment.compression, "memory_units") == "update";
-    return updates ? gamma * experiment.training.lr : gamma;
-}
-
-} // namespace
 
 template <class T>
 bool TrainerImpl<T>::inspectionScheduled(std::uint64_t step) const {
@@ -31,8 +18,7 @@ std::shared_ptr<const InspectionPlan> TrainerImpl<T>::dueInspection(std::uint64_
     const std::optional<InspectionRequest> asked = std::exchange(inspectNext_, std::nullopt);
     if (!asked && !inspectionScheduled(step))
         return nullptr;
-    return std::make_shared<const InspectionPlan>(InspectionPlan{
-        snapshotTensors(replica_.layout(), plan_), asked, gradientWeight(experiment_)});
+    return makeInspectionPlan(experiment_, replica_.layout(), plan_, asked);
 }
 
 template <class T>

@@ -46,8 +46,7 @@ public:
     /// Before the first step. @throws DataError naming `origin`
     virtual void setStates(std::vector<WorkerState<T>> states, const std::string& origin) = 0;
 
-    /// Of the step just collected, by rank, if it asked for one; empty where workers are other
-    /// processes.
+    /// Of the step just collected, by rank, if it asked for one.
     [[nodiscard]] virtual std::vector<WorkerInspection> takeInspections() { return {}; }
     [[nodiscard]] virtual std::vector<ClusterEvent> takeEvents() = 0;
     [[nodiscard]] virtual bool takePauseRequest() = 0;

@@ -135,24 +135,25 @@ private Q_SLOTS:
         QCOMPARE(window->banner()->messages(), QStringList());
     }
 
-    void processesAreSaidToBeElsewhere() {
+    void onlyARunThatIsOnIsAsked() {
         app::GradientPanel panel;
         panel.resize(500, 700);
         QSignalSpy wanted(&panel, &app::GradientPanel::inspectionWanted);
-        panel.setRuns({{1, QStringLiteral("here"), true, false}});
+        panel.setRuns({{1, QStringLiteral("on"), true}});
         panel.show();
         QTRY_VERIFY(wanted.size() > 0);
-        panel.setRuns({{2, QStringLiteral("elsewhere"), true, true}});
+        panel.setRuns({{2, QStringLiteral("over"), false}});
         wanted.clear();
         panel.hide();
         panel.show(); // it would ask at once
         QCOMPARE(wanted.size(), 0);
-        QVERIFY(panel.inspector()->histogram()->emptyText().contains(QStringLiteral("processes")));
+        QVERIFY(panel.inspector()->histogram()->emptyText().contains(
+            QStringLiteral("No step of over was looked into")));
     }
 
     void onlyTheLatestAreKept() {
         app::GradientPanel panel;
-        panel.setRuns({{1, QStringLiteral("run"), true, false}});
+        panel.setRuns({{1, QStringLiteral("run"), true}});
         for (std::uint64_t step = 1; step <= 100; ++step) {
             engine::GradientSnapshot snapshot;
             snapshot.step = step;

@@ -3,6 +3,8 @@
 // The same experiments with workers as threads and as processes, through the program: every loss,
 // every count of bytes and every parameter must be the same bits.
 #include "engine/core/precision.h"
+#include "engine/metrics/gradient_snapshot_json.h"
+#include "engine/metrics/inspection_log.h"
 #include "engine/metrics/run_log.h"
 #include "tests/support/cli_process.h"
 #include "tests/support/oracle_options.h"
@@ -10,6 +12,7 @@
 #include <QTest>
 
 #include <bit>
+#include <map>
 
 using namespace gradlab;
 using namespace gradlab::tests;
@@ -96,6 +99,14 @@ QString difference(const Outcome& a, const Outcome& b) {
     return {};
 }
 
+/// Times differ from run to run.
+QString withoutCosts(engine::GradientSnapshot snapshot) {
+    snapshot.cost = snapshot.stepCost = 0.0;
+    for (engine::WorkerSnapshot& worker : snapshot.workers)
+        worker.cost = 0.0;
+    return QString::fromStdString(engine::toJsonLine(snapshot));
+}
+
 /// What the run with processes had to tell besides steps.
 QString told(const CliFolder& folder) {
     QString text;
@@ -165,6 +176,34 @@ private Q_SLOTS:
         const CliFolder folder;
         const QString found = difference(run(folder, "threads", all), run(folder, "zmq", all));
         QVERIFY2(found.isEmpty(), qPrintable(found + told(folder)));
+    }
+
+    // What is seen inside a process is what is seen inside a thread.
+    void inspections_data() {
+        QTest::addColumn<QStringList>("options");
+        QTest::newRow("topk x3") << QStringList{"--workers", "3",        "--batch",
+                                                "12",        "--method", "topk"};
+        QTest::newRow("qsgd ring") << QStringList{"--topology", "ring", "--method", "qsgd"};
+        QTest::newRow("dgc f64") << QStringList{"--method", "dgc", "--precision", "f64"};
+    }
+    void inspections() {
+        QFETCH(QStringList, options);
+        const CliFolder folder;
+        std::map<QString, engine::InspectionFile> files;
+        for (const QString& transport : {QString("threads"), QString("zmq")}) {
+            const CliResult result = folder.run(
+                tinyRunWith(20, options + QStringList{"--inspect-every", "5", "--transport",
+                                                      transport, "--out", transport, "--quiet"}));
+            QVERIFY2(result.exitCode == 0, qPrintable(result.error));
+            files.emplace(transport,
+                          engine::InspectionFile(folder.file(transport + "/inspections.jsonl")));
+        }
+        const engine::InspectionFile& threads = files.at("threads");
+        const engine::InspectionFile& processes = files.at("zmq");
+        QCOMPARE(threads.steps(), (std::vector<std::uint64_t>{5, 10, 15, 20}));
+        QCOMPARE(processes.steps(), threads.steps());
+        for (std::size_t i = 0; i < threads.steps().size(); ++i)
+            QCOMPARE(withoutCosts(processes.read(i)), withoutCosts(threads.read(i)));
     }
 
     // n steps, stop, resume, n more: what the processes hold travels into the checkpoint and back.

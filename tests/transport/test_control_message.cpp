@@ -52,12 +52,13 @@ std::vector<ControlMessage> oneOfEach() {
             Commit{},
             Abandon{},
             Configure{"{}", false},
-            Fetch{10, true},
+            Fetch{10, true, true},
             Load{11},
             HeartbeatAnswer{-1, 12},
             Refuse{"full", true},
             ProbeOrder{13, 14, 15, true},
-            Finish{"done"}};
+            Finish{"done"},
+            Inspect{true, 2, 3}};
 }
 
 nlohmann::json documentOf(engine::ByteView frame) {

@@ -75,12 +75,13 @@ NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(StepOrder, contributors, nextEndpoint, nextKe
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Begin, order, wantHash)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Abort, order)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Configure, experiment, keepMemory)
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Fetch, request, replica)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Fetch, request, replica, inspection)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Load, request)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(HeartbeatAnswer, echoNs, coordinatorNs)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Refuse, reason, final)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(ProbeOrder, request, frames, bytes, echo)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Finish, reason)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Inspect, focused, rank, tensor)
 
 namespace {
 
@@ -90,11 +91,11 @@ constexpr int kMostDepth = 6;
 
 // In the order of ControlMessage's alternatives.
 constexpr std::array<const char*, std::variant_size_v<ControlMessage>> kKinds = {
-    "hello",   "ready",       "heartbeat", "holds", "done",
-    "failed",  "loaded",      "cut",       "bye",   "probe_result",
-    "wait",    "welcome",     "begin",     "abort", "commit",
-    "abandon", "configure",   "fetch",     "load",  "heartbeat_answer",
-    "refuse",  "probe_order", "finish"};
+    "hello",   "ready",       "heartbeat", "holds",  "done",
+    "failed",  "loaded",      "cut",       "bye",    "probe_result",
+    "wait",    "welcome",     "begin",     "abort",  "commit",
+    "abandon", "configure",   "fetch",     "load",   "heartbeat_answer",
+    "refuse",  "probe_order", "finish",    "inspect"};
 
 template <class T>
 json documentOf(const T& message) {

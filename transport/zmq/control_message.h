@@ -118,7 +118,8 @@ struct Configure {
 /// Send a snapshot frame with this request number.
 struct Fetch {
     std::uint64_t request = 0;
-    bool replica = false; ///< parameters and optimizer; else memory and hidden state
+    bool replica = false;    ///< parameters and optimizer; else memory and hidden state
+    bool inspection = false; ///< neither: what the last step's inspection found
 };
 /// A snapshot frame with this request number follows on the data socket: load it.
 struct Load {
@@ -140,6 +141,12 @@ struct ProbeOrder {
     std::uint64_t bytes = 0;
     bool echo = false;
 };
+/// The next step is looked into; the map of `tensor` of the worker with rank `rank` is made finer.
+struct Inspect {
+    bool focused = false;
+    std::uint32_t rank = 0;
+    std::uint32_t tensor = 0;
+};
 /// The run is over: leave with exit code 0.
 struct Finish {
     std::string reason;
@@ -148,7 +155,7 @@ struct Finish {
 using ControlMessage =
     std::variant<Hello, Ready, Heartbeat, Holds, Done, Failed, Loaded, Cut, Bye, ProbeResult, Wait,
                  Welcome, Begin, Abort, Commit, Abandon, Configure, Fetch, Load, HeartbeatAnswer,
-                 Refuse, ProbeOrder, Finish>;
+                 Refuse, ProbeOrder, Finish, Inspect>;
 
 /// A whole frame, ready to be sent; the header's type and sizes are filled in.
 [[nodiscard]] engine::ByteBuffer encodeControl(FrameHeader header, const ControlMessage& message);

@@ -59,7 +59,8 @@ public:
     void blame(std::uint64_t epoch, std::uint32_t rank, const std::string& why);
     void configure(const std::string& experiment, bool keepMemory, const std::string& memory,
                    const engine::ExchangeSetup& setup);
-    void fetch(std::uint64_t request, std::uint32_t rank, bool replica);
+    void fetch(std::uint32_t rank, const Fetch& what);
+    void inspectNext(const Inspect& what);
     void load(std::uint64_t request, std::uint32_t rank, const SharedBytes& frame);
     /// Probe frames of `bytes`, header included, there and back.
     void probe(std::uint64_t request, engine::MemberId member, std::uint32_t frames,

@@ -267,12 +267,18 @@ void CoordinatorSession::configure(const std::string& experiment, bool keepMemor
             say(*peer, Configure{experiment, keepMemory});
 }
 
-void CoordinatorSession::fetch(std::uint64_t request, std::uint32_t rank, bool replica) {
+void CoordinatorSession::fetch(std::uint32_t rank, const Fetch& what) {
     const Peer* peer = members_.byRank(rank);
     if (peer == nullptr || !peer->active)
-        return answer(request, std::nullopt);
-    request_ = Request{request, peer->member, false};
-    say(*peer, Fetch{request, replica});
+        return answer(what.request, std::nullopt);
+    request_ = Request{what.request, peer->member, false};
+    say(*peer, what);
+}
+
+void CoordinatorSession::inspectNext(const Inspect& what) {
+    for (const auto& peer : members_.all())
+        if (peer->active)
+            say(*peer, what);
 }
 
 void CoordinatorSession::load(std::uint64_t request, std::uint32_t rank, const SharedBytes& frame) {

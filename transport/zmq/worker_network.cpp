@@ -236,7 +236,8 @@ void WorkerNetwork::takeOrder(const ReceivedControl& received) {
     else if (std::holds_alternative<Load>(message)) {
         awaiting_ = received;
         giveIfComplete();
-    } else if (std::holds_alternative<Configure>(message) || std::holds_alternative<Fetch>(message))
+    } else if (std::holds_alternative<Configure>(message) ||
+               std::holds_alternative<Fetch>(message) || std::holds_alternative<Inspect>(message))
         board_.give({header, message, {}, 0, std::stop_source(std::nostopstate)});
     else
         throw engine::ProtocolError(std::string("control message refused: a coordinator does not "

@@ -9,8 +9,8 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <condition_variable>
-#include <cstring>
 #include <mutex>
 #include <optional>
 #include <thread>
@@ -79,6 +79,10 @@ void WorkerStay::carryOut(Order& order) {
         give(*fetch);
     else if (std::holds_alternative<Load>(order.message))
         load(order);
+    else if (const auto* inspect = std::get_if<Inspect>(&order.message))
+        node_->inspectNext(inspect->focused ? std::optional(engine::InspectionRequest{
+                                                  inspect->rank, inspect->tensor})
+                                            : std::nullopt);
     else if (const auto* configure = std::get_if<Configure>(&order.message)) {
         enter(WorkerPhase::Loading, step);
         node_->configure(configure->experiment, configure->keepMemory ? engine::MemoryChange::Keep
@@ -136,9 +140,10 @@ Done WorkerStay::account(bool withHash) const {
 
 void WorkerStay::give(const Fetch& fetch) {
     enter(WorkerPhase::Loading, 0);
-    const engine::ByteBuffer snapshot = node_->snapshot(fetch.replica);
+    const engine::ByteBuffer snapshot =
+        fetch.inspection ? node_->inspection() : node_->snapshot(fetch.replica);
     auto frame = std::make_shared<engine::ByteBuffer>(engine::kFrameHeaderBytes + snapshot.size());
-    std::memcpy(frame->data() + engine::kFrameHeaderBytes, snapshot.data(), snapshot.size());
+    std::copy(snapshot.begin(), snapshot.end(), frame->begin() + engine::kFrameHeaderBytes);
     board_.post(PostSnapshot{fetch.request, std::move(frame)});
 }
 

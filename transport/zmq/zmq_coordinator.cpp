@@ -49,6 +49,8 @@ public:
     void configure(const engine::Experiment& experiment, engine::MemoryChange change,
                    const engine::ExchangeSetup& setup) override;
     engine::ByteBuffer fetch(std::uint32_t rank, bool replica, std::stop_token stop) override;
+    void inspectNext(const std::optional<engine::InspectionRequest>& focus) override;
+    engine::ByteBuffer fetchInspection(std::uint32_t rank, const std::stop_token& stop) override;
     bool load(std::uint32_t rank, engine::ByteView snapshot, std::stop_token stop) override;
     [[nodiscard]] std::vector<std::uint32_t> activeRanks() const override {
         return inbox_.with([](InboxState& state) { return state.active; });
@@ -79,6 +81,7 @@ private:
                   const std::stop_token& stop);
     /// True if the network thread had already committed it.
     [[nodiscard]] bool abandon();
+    engine::ByteBuffer fetched(std::uint32_t rank, const Fetch& what, const std::stop_token& stop);
     [[nodiscard]] std::optional<engine::ByteBuffer> awaitAnswer(const std::stop_token& stop);
     void throwIfStopped();
 
@@ -225,10 +228,25 @@ void ZmqCoordinator::configure(const engine::Experiment& experiment, engine::Mem
 }
 
 engine::ByteBuffer ZmqCoordinator::fetch(std::uint32_t rank, bool replica, std::stop_token stop) {
-    network_.post([request = ++lastRequest_, rank, replica](CoordinatorSession& session) {
-        session.fetch(request, rank, replica);
-    });
+    return fetched(rank, Fetch{++lastRequest_, replica}, stop);
+}
+
+engine::ByteBuffer ZmqCoordinator::fetchInspection(std::uint32_t rank,
+                                                   const std::stop_token& stop) {
+    return fetched(rank, Fetch{++lastRequest_, false, true}, stop);
+}
+
+engine::ByteBuffer ZmqCoordinator::fetched(std::uint32_t rank, const Fetch& what,
+                                           const std::stop_token& stop) {
+    network_.post([=](CoordinatorSession& session) { session.fetch(rank, what); });
     return awaitAnswer(stop).value_or(engine::ByteBuffer{});
+}
+
+void ZmqCoordinator::inspectNext(const std::optional<engine::InspectionRequest>& focus) {
+    Inspect what;
+    if (focus)
+        what = {true, focus->rank, focus->tensor};
+    network_.post([=](CoordinatorSession& session) { session.inspectNext(what); });
 }
 
 bool ZmqCoordinator::load(std::uint32_t rank, engine::ByteView snapshot, std::stop_token stop) {

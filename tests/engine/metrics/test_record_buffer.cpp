@@ -45,6 +45,21 @@ private slots:
         QCOMPARE(buffer.dropped(), std::size_t{0});
     }
 
+    void keepsTheNewestSnapshots() {
+        RecordBuffer buffer(10);
+        for (std::uint64_t step = 1; step <= 100; ++step) {
+            GradientSnapshot snapshot;
+            snapshot.step = step;
+            buffer.snapshot(std::make_shared<const GradientSnapshot>(snapshot));
+        }
+        const auto snapshots = buffer.takeSnapshots();
+        QCOMPARE(snapshots.size(), RecordBuffer::kMostSnapshots);
+        QCOMPARE(snapshots.front()->step, std::uint64_t{97});
+        QCOMPARE(snapshots.back()->step, std::uint64_t{100});
+        QVERIFY(buffer.takeSnapshots().empty());
+        QVERIFY(buffer.take().empty());
+    }
+
     void dropsOldestStepsOnly() {
         RecordBuffer buffer(4);
         buffer.record(StartRecord{});

@@ -170,15 +170,6 @@ private slots:
                           "compression.memory"));
     }
 
-    void processesCannotBeLookedInto() {
-        Experiment experiment = defaultExperiment();
-        experiment.training.inspectEvery = 10;
-        const auto severity = ExperimentIssue::Severity::Warning;
-        QVERIFY(!hasIssue(requireValid(experiment), severity, "training.inspect_every"));
-        experiment.cluster.transport = "zmq";
-        QVERIFY(hasIssue(requireValid(experiment), severity, "training.inspect_every"));
-    }
-
     void racesShareTextModelAndSeed() {
         std::vector<Experiment> race(3, defaultExperiment());
         race[1].compression.method = "topk";

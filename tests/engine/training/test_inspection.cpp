@@ -3,10 +3,13 @@
 // Looking into steps: sums that are those of the step records, requests for the next step. That no
 // bit depends on it is test_reproducibility's.
 #include "engine/compression/compressor_registry.h"
+#include "engine/core/errors.h"
+#include "engine/training/gradient_inspector.h"
 #include "tests/support/run_training.h"
 
 #include <QTest>
 
+#include <bit>
 #include <cmath>
 
 using namespace gradlab;
@@ -124,6 +127,41 @@ private Q_SLOTS:
         QCOMPARE(seen.workers[1].tensors[0].map.rows,
                  static_cast<std::uint32_t>(engine::HeatMap::kRows));
         QVERIFY(seen.tensors[0].rows > engine::HeatMap::kRows); // else the two are the same
+    }
+
+    void documentsOfOtherProcessesAreChecked() {
+        const std::vector<std::vector<std::uint32_t>> chosen = {{0, 3, 9}, {}};
+        engine::InspectionPlan plan;
+        plan.tensors = {{"a", 2, 5, {}}, {"b", 1, 4, {}}};
+        engine::WorkerInspection inspection;
+        inspection.snapshot.tensors.resize(2);
+        inspection.snapshot.tensors[0].elements = 10;
+        inspection.snapshot.tensors[1].elements = 4;
+        inspection.snapshot.tensors[0].squaredNorm = 1.0 / 3.0;
+        inspection.chosen = chosen;
+        const engine::ByteBuffer bytes = engine::writeInspection(inspection);
+        const engine::WorkerInspection back = engine::readInspection(bytes, plan);
+        QVERIFY(back.chosen == chosen);
+        QCOMPARE(std::bit_cast<std::uint64_t>(back.snapshot.tensors[0].squaredNorm),
+                 std::bit_cast<std::uint64_t>(1.0 / 3.0));
+        for (std::size_t size = 0; size < bytes.size(); ++size)
+            QVERIFY_EXCEPTION_THROWN(
+                (void)engine::readInspection(engine::ByteView(bytes).first(size), plan),
+                engine::ProtocolError);
+        engine::ByteBuffer longer = bytes;
+        longer.push_back(std::byte{0});
+        const auto refused = [&](const engine::ByteBuffer& document) {
+            QVERIFY_EXCEPTION_THROWN((void)engine::readInspection(document, plan),
+                                     engine::ProtocolError);
+        };
+        refused(longer);
+        for (const std::vector<std::uint32_t>& bad :
+             {std::vector<std::uint32_t>{0, 3, 10}, {3, 3, 9}, {3, 0, 9}}) {
+            inspection.chosen[0] = bad;
+            refused(engine::writeInspection(inspection));
+        }
+        plan.tensors[1].columns = 5;
+        refused(bytes);
     }
 
     void theWholeModelIsOneTensor() {

@@ -45,6 +45,7 @@ struct Range {
 template <class T>
 class PlainLeft {
 public:
+    static constexpr std::size_t kLeastRows = ProductKernel<T>::kRows; ///< worth a task
     explicit PlainLeft(MatrixView<const T> matrix) : matrix_(matrix) {}
     [[nodiscard]] typename ProductKernel<T>::Left rows(std::size_t firstRow, std::size_t firstDepth,
                                                        std::size_t) const {
@@ -59,7 +60,11 @@ private:
 /// may be pages away from the next, and what is read of it should be worth the way.
 template <class T>
 class TransposedLeft {
+    static constexpr std::size_t kRows = ProductKernel<T>::kRows;
+    static constexpr std::size_t kTiles = 6;
+
 public:
+    static constexpr std::size_t kLeastRows = kRows * kTiles; ///< worth a task
     explicit TransposedLeft(MatrixView<const T> matrix) : matrix_(matrix) {}
     [[nodiscard]] typename ProductKernel<T>::Left rows(std::size_t firstRow, std::size_t firstDepth,
                                                        std::size_t depth) {
@@ -69,9 +74,6 @@ public:
     }
 
 private:
-    static constexpr std::size_t kRows = ProductKernel<T>::kRows;
-    static constexpr std::size_t kTiles = 6;
-
     void copy(std::size_t firstRow, std::size_t firstDepth, std::size_t depth) {
         first_ = firstRow;
         end_ = std::min(matrix_.cols, firstRow + kTiles * kRows);
@@ -137,7 +139,7 @@ void multiplyBlocks(MatrixView<const T> a, const PackedMatrix<T>& b, MatrixView<
     const bool byRows = c.rows >= c.cols;
     const std::size_t perLine = std::max<std::size_t>(1, b.rows() * (byRows ? c.cols : c.rows));
     const std::size_t lines = (kBlockProducts + perLine - 1) / perLine;
-    const std::size_t grain = roundUp(lines, byRows ? Kernel::kRows : Kernel::kColumns);
+    const std::size_t grain = roundUp(lines, byRows ? Left::kLeastRows : Kernel::kColumns);
     parallelRanges(byRows ? c.rows : c.cols, grain, [&](std::size_t first, std::size_t last) {
         const Range range = byRows ? Range{first, last, 0, c.cols} : Range{0, c.rows, first, last};
         Left left(a);

@@ -1,8 +1,10 @@
 // SPDX-FileCopyrightText: Gradient Lab contributors
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Perplexity has 60 % of the width; bytes, time and sparsity share the rest one above the other.
+// Perplexity, or the Pareto front, has 60 % of the width; bytes, time and sparsity share the rest
+// one above the other.
 #include "app/chart_board.h"
 
+#include "widgets/pareto_chart.h"
 #include "widgets/perplexity_chart.h"
 #include "widgets/run_strip.h"
 #include "widgets/sparsity_chart.h"
@@ -11,7 +13,10 @@
 
 #include <QDataStream>
 #include <QIODevice>
+#include <QSettings>
 #include <QSplitter>
+#include <QTabBar>
+#include <QTabWidget>
 #include <QVBoxLayout>
 
 #include <array>
@@ -23,17 +28,24 @@ namespace {
 constexpr int kRefreshMs = 33;
 constexpr std::array<std::size_t, 6> kTurns = {0, 1, 0, 2, 0, 3};
 
+QString scaleKey(const widgets::PlotWidget& plot) {
+    return QStringLiteral("charts/logarithmic-") + plot.objectName();
+}
+
 } // namespace
 
 ChartBoard::ChartBoard(QWidget* parent)
     : QWidget(parent), strip_(new widgets::RunStrip(this)),
-      columns_(new QSplitter(Qt::Horizontal, this)), stack_(new QSplitter(Qt::Vertical, columns_)) {
+      columns_(new QSplitter(Qt::Horizontal, this)), stack_(new QSplitter(Qt::Vertical, columns_)),
+      large_(new QTabWidget(columns_)) {
     setObjectName(QStringLiteral("chartBoard"));
     setFocusPolicy(Qt::StrongFocus);
     setAccessibleName(tr("Charts"));
-    charts_ = {new widgets::PerplexityChart(columns_), new widgets::TrafficChart(stack_),
-               new widgets::TimeChart(stack_), new widgets::SparsityChart(stack_)};
+    charts_ = {new widgets::PerplexityChart, new widgets::TrafficChart(stack_),
+               new widgets::TimeChart(stack_), new widgets::SparsityChart(stack_),
+               new widgets::ParetoChart};
     layOut();
+    connectCharts();
     connect(strip_, &widgets::RunStrip::runClicked, this, &ChartBoard::runClicked);
     timer_.setInterval(kRefreshMs);
     connect(&timer_, &QTimer::timeout, this, &ChartBoard::refreshNext);
@@ -41,7 +53,12 @@ ChartBoard::ChartBoard(QWidget* parent)
 }
 
 void ChartBoard::layOut() {
-    columns_->insertWidget(0, charts_[0]);
+    large_->setObjectName(QStringLiteral("largeChart"));
+    large_->setDocumentMode(true);
+    for (widgets::RunChart* chart : {charts_.front(), charts_.back()})
+        large_->addTab(chart, chart->title());
+    large_->setTabToolTip(1, tr("What a perplexity costs in bytes and in time (P)"));
+    columns_->insertWidget(0, large_);
     for (QSplitter* splitter : {columns_, stack_}) {
         splitter->setChildrenCollapsible(false);
         splitter->setHandleWidth(4);
@@ -52,6 +69,73 @@ void ChartBoard::layOut() {
     layout->setSpacing(2);
     layout->addWidget(strip_);
     layout->addWidget(columns_, 1);
+}
+
+void ChartBoard::connectCharts() {
+    for (widgets::RunChart* chart : charts_) {
+        chart->setSmoothing(smoothing_);
+        connect(chart, &widgets::RunChart::xWindowChanged, this,
+                [this, chart](const auto& window) { followXWindow(chart, window); });
+        connect(chart, &widgets::RunChart::menuRequested, this, &ChartBoard::menuRequested);
+        connect(chart, &widgets::RunChart::activated, this, [this, chart] {
+            lastChart_ = chart;
+            Q_EMIT currentChartChanged();
+        });
+        for (widgets::PlotWidget* plot : chart->plots())
+            connect(plot, &widgets::PlotWidget::activated, this, [this, plot] {
+                lastPlot_ = plot;
+                Q_EMIT currentChartChanged();
+            });
+    }
+    connect(large_, &QTabWidget::currentChanged, this, &ChartBoard::currentChartChanged);
+}
+
+void ChartBoard::followXWindow(const widgets::RunChart* from,
+                               const std::optional<widgets::AxisRange>& window) {
+    if (!xLinked_)
+        return;
+    for (widgets::RunChart* chart : charts_)
+        if (chart != from && !chart->plots().empty())
+            chart->setXWindow(window); // drawn in the next ticks, one a tick
+}
+
+void ChartBoard::setXLinked(bool linked) {
+    xLinked_ = linked;
+    const auto* chart = qobject_cast<widgets::RunChart*>(currentPlot()->parentWidget());
+    if (chart != charts_.back()) // which has axes of its own
+        followXWindow(chart, chart->xWindow());
+}
+
+void ChartBoard::setSmoothing(double steps) {
+    smoothing_ = steps;
+    for (widgets::RunChart* chart : charts_)
+        chart->setSmoothing(steps);
+}
+
+void ChartBoard::showPareto(bool shown) {
+    large_->setCurrentWidget(shown ? charts_.back() : charts_.front());
+}
+
+bool ChartBoard::isParetoShown() const {
+    return largeChart() == charts_.back();
+}
+
+widgets::RunChart* ChartBoard::largeChart() const {
+    return charts_[large_->currentIndex() == 1 ? charts_.size() - 1 : 0];
+}
+
+void ChartBoard::showAll() {
+    for (const widgets::RunChart* chart : charts_)
+        for (widgets::PlotWidget* plot : chart->plots())
+            plot->showAll();
+}
+
+widgets::RunChart* ChartBoard::currentChart() const {
+    return lastChart_ && lastChart_->isVisible() ? lastChart_.data() : largeChart();
+}
+
+widgets::PlotWidget* ChartBoard::currentPlot() const {
+    return lastPlot_ && lastPlot_->isVisible() ? lastPlot_.data() : largeChart()->plots().front();
 }
 
 void ChartBoard::resetSplitters() {
@@ -77,6 +161,8 @@ void ChartBoard::setRuns(const widgets::RunList& runs) {
 }
 
 void ChartBoard::setTheme(const widgets::Theme& theme) {
+    theme_ = theme;
+    large_->tabBar()->setVisible(!theme.presentation);
     strip_->setTheme(theme);
     for (widgets::RunChart* chart : charts_)
         chart->setTheme(theme);
@@ -98,12 +184,25 @@ void ChartBoard::setXAxis(widgets::XAxis axis) {
     Q_EMIT xAxisChanged(axis);
 }
 
+/// A chart that shows another part or other runs than it should goes first, each in its turn.
+bool ChartBoard::refreshOutdated() {
+    for (std::size_t i = 0; i < charts_.size(); ++i) {
+        widgets::RunChart* chart = charts_[nextOutdated_];
+        nextOutdated_ = (nextOutdated_ + 1) % charts_.size();
+        if (chart->isOutdated() && chart->refresh())
+            return true;
+    }
+    return false;
+}
+
 void ChartBoard::refreshNext() {
     if (!isVisible() || window()->isMinimized())
         return;
+    if (refreshOutdated())
+        return;
     if (next_ == 0)
         strip_->refresh();
-    charts_[kTurns[next_]]->refresh();
+    (next_ % 2 == 0 ? largeChart() : charts_[kTurns[next_]])->refresh();
     next_ = (next_ + 1) % kTurns.size();
 }
 
@@ -111,6 +210,25 @@ void ChartBoard::refreshAll() {
     strip_->refresh();
     for (widgets::RunChart* chart : charts_)
         chart->refresh();
+}
+
+void ChartBoard::saveView(QSettings& settings) const {
+    settings.setValue(QStringLiteral("charts/smoothing"), smoothing_);
+    settings.setValue(QStringLiteral("charts/linked"), xLinked_);
+    for (const widgets::RunChart* chart : charts_)
+        for (const widgets::PlotWidget* plot : chart->plots())
+            if (const std::optional<bool> chosen = plot->chosenLogarithmicY())
+                settings.setValue(scaleKey(*plot), *chosen);
+}
+
+void ChartBoard::restoreView(const QSettings& settings) {
+    const double steps = settings.value(QStringLiteral("charts/smoothing")).toDouble();
+    setSmoothing(steps >= 1.0 && steps <= 1e6 ? steps : kFirstSmoothing);
+    setXLinked(settings.value(QStringLiteral("charts/linked"), true).toBool());
+    for (const widgets::RunChart* chart : charts_)
+        for (widgets::PlotWidget* plot : chart->plots())
+            if (settings.contains(scaleKey(*plot)))
+                plot->setLogarithmicY(settings.value(scaleKey(*plot)).toBool());
 }
 
 QByteArray ChartBoard::saveSplitters() const {

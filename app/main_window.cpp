@@ -24,6 +24,7 @@
 #include <QSortFilterProxyModel>
 #include <QStatusBar>
 #include <QTableView>
+#include <QTemporaryDir>
 #include <QTimer>
 
 namespace gradlab::app {
@@ -171,6 +172,10 @@ widgets::XAxis xAxisFromName(const std::string& name) noexcept {
         return widgets::XAxis::SimulatedTime;
     if (name == "wall")
         return widgets::XAxis::WallTime;
+    if (name == "epoch")
+        return widgets::XAxis::Epoch;
+    if (name == "tokens")
+        return widgets::XAxis::Tokens;
     return widgets::XAxis::Step;
 }
 

@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The window: strip and charts in the middle, the experiments on the left, the session's runs
 // below, tuning knobs under the charts. Leaves out: training (TrainingSession), data of runs
-// (RunCollection), drawing (widgets). Its parts: _layout builds, _actions has commands, _runs
-// follows the session, _files opens and saves.
+// (RunCollection), drawing (widgets). Its parts: _layout builds, _actions and _charts have
+// commands, _runs follows the session, _files opens and saves.
 #pragma once
 
 #include "app/experiment_document.h"
@@ -21,10 +21,13 @@
 class QAction;
 class QActionGroup;
 class QDockWidget;
+class QFileDialog;
 class QLabel;
 class QMenu;
 class QSortFilterProxyModel;
+class QSpinBox;
 class QTableView;
+class QTemporaryDir;
 class QToolBar;
 
 namespace gradlab::widgets {
@@ -36,6 +39,7 @@ class StatusProgress;
 namespace gradlab::app {
 
 class ChartBoard;
+class ChartExporter;
 class ExperimentPanel;
 class GradientPanel;
 class RunCollection;
@@ -113,6 +117,16 @@ private:
     void buildToolBar();
     void updateActions();
     void chooseTheme(const QString& name);
+    // main_window_charts.cpp
+    void buildChartActions();
+    void buildZoomActions();
+    void buildSmoothing();
+    void buildExportActions();
+    void followChart();
+    void showChartMenu(const QPoint& globalPosition);
+    [[nodiscard]] QFileDialog* nameDialog(const QString& title, const QStringList& filters);
+    void saveChart();
+    void saveChartData();
     // main_window_runs.cpp
     void connectSession();
     void connectParts();
@@ -158,6 +172,17 @@ private:
         QAction* runAgain = nullptr;
         QAction* removeRuns = nullptr;
         QAction* cycleX = nullptr;
+        QAction* zoomIn = nullptr;
+        QAction* zoomOut = nullptr;
+        QAction* showAll = nullptr;
+        QAction* linkX = nullptr;
+        QAction* logY = nullptr;
+        QAction* pareto = nullptr;
+        QAction* smoother = nullptr;
+        QAction* rougher = nullptr;
+        QAction* saveChart = nullptr;
+        QAction* saveData = nullptr;
+        QAction* copyChart = nullptr;
         QAction* present = nullptr;
         QAction* tuning = nullptr;
         QAction* resetLayout = nullptr;
@@ -197,6 +222,9 @@ private:
     QToolBar* toolBar_ = nullptr;
     widgets::StatusProgress* progress_;
     QLabel* axisLabel_;
+    QSpinBox* smoothing_ = nullptr;
+    ChartExporter* exporter_ = nullptr;
+    std::unique_ptr<QTemporaryDir> scratch_; ///< logs of runs that are not kept
     Actions actions_;
 
     std::vector<std::size_t> clusterMembers_;   ///< of the race, in the worker panel's order

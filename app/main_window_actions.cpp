@@ -17,6 +17,7 @@
 #include <QMenuBar>
 #include <QPushButton>
 #include <QSettings>
+#include <QSpinBox>
 #include <QTableView>
 #include <QToolBar>
 #include <QUndoStack>
@@ -62,8 +63,9 @@ void MainWindow::buildRunActions() {
 }
 
 void MainWindow::buildViewActions() {
-    actions_.cycleX = addCommand(tr("Next &X Axis"), {Qt::Key_X},
-                                 tr("Steps, bytes, simulated time, wall time in turn"));
+    actions_.cycleX =
+        addCommand(tr("Next &X Axis"), {Qt::Key_X},
+                   tr("Steps, bytes, simulated time, wall time, epochs, tokens in turn"));
     actions_.present = addCommand(tr("&Presentation"), {Qt::Key_F11},
                                   tr("Only strip and charts, in large type; Esc leaves it"));
     actions_.present->setCheckable(true);
@@ -78,13 +80,15 @@ void MainWindow::buildViewActions() {
     auto* leave = addCommand(tr("Leave Presentation"), {Qt::Key_Escape}, QString());
     connect(leave, &QAction::triggered, this, [this] { setPresenting(false); });
     buildXAxisActions();
+    buildChartActions();
     buildThemeActions();
 }
 
 void MainWindow::buildXAxisActions() {
     actions_.xAxes = new QActionGroup(this);
-    const std::array<QString, widgets::kXAxisCount> names = {tr("Steps"), tr("Bytes"),
-                                                             tr("Simulated Time"), tr("Wall Time")};
+    const std::array<QString, widgets::kXAxisCount> names = {tr("Steps"),          tr("Bytes"),
+                                                             tr("Simulated Time"), tr("Wall Time"),
+                                                             tr("Epochs"),         tr("Tokens")};
     for (std::size_t i = 0; i < names.size(); ++i) {
         QAction* action = actions_.xAxes->addAction(names[i]);
         action->setCheckable(true);
@@ -129,13 +133,14 @@ void MainWindow::buildMenus() {
     QMenu* file = menuBar()->addMenu(tr("&File"));
     file->addAction(actions_.open);
     file->addMenu(actions_.recent);
-    file->addActions({actions_.save, actions_.saveAs, actions_.savePicture, actions_.recordIn});
+    file->addActions({actions_.save, actions_.saveAs, actions_.savePicture, actions_.saveChart,
+                      actions_.saveData, actions_.recordIn});
     file->addSeparator();
     file->addAction(actions_.quit);
     QMenu* edit = menuBar()->addMenu(tr("&Edit"));
     edit->addActions({actions_.undo, actions_.redo});
     edit->addSeparator();
-    edit->addActions({actions_.copyCommand, actions_.copyTable});
+    edit->addActions({actions_.copyCommand, actions_.copyTable, actions_.copyChart});
     QMenu* run = menuBar()->addMenu(tr("&Run"));
     run->addActions({actions_.start, actions_.pause, actions_.step, actions_.stop});
     run->addSeparator();
@@ -148,6 +153,10 @@ void MainWindow::buildMenus() {
     axes->addActions(actions_.xAxes->actions());
     axes->addSeparator();
     axes->addAction(actions_.cycleX);
+    view->addActions({actions_.pareto, actions_.logY, actions_.smoother, actions_.rougher});
+    view->addSeparator();
+    view->addActions({actions_.zoomIn, actions_.zoomOut, actions_.showAll, actions_.linkX});
+    view->addSeparator();
     view->addMenu(tr("&Colours"))->addActions(actions_.themes->actions());
     view->addActions({actions_.present, actions_.resetLayout});
     QMenu* help = menuBar()->addMenu(tr("&Help"));
@@ -171,6 +180,8 @@ void MainWindow::buildToolBar() {
     toolBar_->addAction(panelDock_->toggleViewAction());
     toolBar_->addActions(
         {actions_.tuning, gradientDock_->toggleViewAction(), actions_.cycleX, actions_.present});
+    toolBar_->addSeparator();
+    toolBar_->addWidget(smoothing_);
 }
 
 void MainWindow::updateActions() {

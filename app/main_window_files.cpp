@@ -188,6 +188,7 @@ void MainWindow::openRunFolder(const std::filesystem::path& folder) {
     for (const RecordedRun& run : readRunFolder(folder)) {
         const int id = nextOpenedId_--;
         runs_->add(id, run.experiment);
+        runs_->setLog(id, run.log);
         runs_->append(id, run.records);
         runs_->setState(id, tr("opened"));
         gradient_->setRecorded(

@@ -22,6 +22,7 @@
 #include <QMenuBar>
 #include <QSettings>
 #include <QSortFilterProxyModel>
+#include <QSpinBox>
 #include <QStatusBar>
 #include <QTableView>
 #include <QToolBar>
@@ -142,6 +143,10 @@ void MainWindow::sizeDocks() {
 bool MainWindow::restoreSettings() {
     const QSettings settings;
     restoreGeometry(settings.value(QStringLiteral("window/geometry")).toByteArray());
+    board_->restoreView(settings);
+    smoothing_->setValue(static_cast<int>(board_->smoothing()));
+    followChart();
+    actions_.linkX->setChecked(board_->isXLinked());
     board_->restoreSplitters(settings.value(QStringLiteral("window/splitters")).toByteArray());
     const bool restored =
         restoreState(settings.value(QStringLiteral("window/state")).toByteArray(), kLayoutVersion);
@@ -152,6 +157,7 @@ bool MainWindow::restoreSettings() {
 void MainWindow::saveSettings() {
     setPresenting(false);
     QSettings settings;
+    board_->saveView(settings);
     settings.setValue(QStringLiteral("window/geometry"), saveGeometry());
     settings.setValue(QStringLiteral("window/state"), saveState(kLayoutVersion));
     settings.setValue(QStringLiteral("window/splitters"), board_->saveSplitters());

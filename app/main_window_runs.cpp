@@ -20,6 +20,7 @@
 #include <QDockWidget>
 #include <QSortFilterProxyModel>
 #include <QTableView>
+#include <QTemporaryDir>
 
 #include <algorithm>
 
@@ -80,7 +81,11 @@ bool MainWindow::prepareRun() {
         return false;
     const std::vector<engine::Experiment> race = panel_->experiments();
     try {
-        raceIds_ = session_->prepare({race, runFolder_, script_});
+        if (!scratch_)
+            scratch_ = std::make_unique<QTemporaryDir>();
+        const std::filesystem::path scratch =
+            scratch_->isValid() ? scratch_->path().toStdString() : std::string();
+        raceIds_ = session_->prepare({race, runFolder_, script_, scratch});
     } catch (const engine::Error& error) {
         banner_->showMessage(Severity::Error, QString::fromStdString(error.what()));
         return false;
@@ -89,8 +94,11 @@ bool MainWindow::prepareRun() {
     runFolder_.clear();
     script_.clear();
     banner_->clear();
-    for (std::size_t i = 0; i < race.size(); ++i)
+    const std::vector<std::filesystem::path> logs = session_->logs();
+    for (std::size_t i = 0; i < race.size(); ++i) {
         runs_->add(raceIds_[i], race[i]);
+        runs_->setLog(raceIds_[i], logs[i]);
+    }
     showNewestGradient();
     panelDock_->hide();
     board_->setFocus();
@@ -285,8 +293,14 @@ void MainWindow::removeSelectedRuns() {
     for (const int id : selectedRuns()) {
         const bool isOn = session_->isActive() &&
                           std::find(raceIds_.begin(), raceIds_.end(), id) != raceIds_.end();
-        if (!isOn)
-            runs_->remove(id);
+        if (isOn)
+            continue;
+        const CollectedRun* run = runs_->find(id);
+        const std::filesystem::path log = run != nullptr ? run->log : std::filesystem::path();
+        std::error_code error; // a log that stays goes with the window
+        if (scratch_ && log.parent_path() == scratch_->path().toStdString())
+            std::filesystem::remove(log, error);
+        runs_->remove(id);
     }
 }
 

@@ -50,6 +50,7 @@ std::vector<RecordedRun> readRunFolder(const fs::path& folder) {
     std::vector<RecordedRun> runs;
     for (const fs::path& log : findLogs(folder)) {
         RecordedRun run;
+        run.log = log;
         run.records = engine::readRunLog(log);
         run.folder = log.parent_path();
         run.experiment = experimentOf(run.records, log);

@@ -15,6 +15,7 @@ struct RecordedRun {
     engine::Experiment experiment;
     std::vector<engine::Record> records;
     std::filesystem::path folder;
+    std::filesystem::path log; ///< where they are from
 };
 
 /// The run of the folder, or those of its sub-folders (a race).

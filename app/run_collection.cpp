@@ -89,6 +89,11 @@ void RunCollection::remove(int id) {
     Q_EMIT listChanged();
 }
 
+void RunCollection::setLog(int id, const std::filesystem::path& log) {
+    if (CollectedRun* run = entry(id))
+        run->log = log;
+}
+
 void RunCollection::setVisible(int id, bool visible) {
     if (CollectedRun* run = entry(id); run != nullptr && run->info.visible != visible) {
         run->info.visible = visible;

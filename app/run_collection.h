@@ -9,6 +9,7 @@
 
 #include <QObject>
 
+#include <filesystem>
 #include <memory>
 #include <vector>
 
@@ -19,6 +20,7 @@ struct CollectedRun {
     std::unique_ptr<widgets::RunSeries> series;
     engine::Experiment atStart; ///< as it was started
     engine::Experiment current; ///< with the changes made since
+    std::filesystem::path log;  ///< with every record; empty: there is none
 };
 
 class RunCollection : public QObject {
@@ -32,6 +34,7 @@ public:
     /// Unknown ids are ignored: records of runs that were removed meanwhile.
     void append(int id, const std::vector<engine::Record>& records);
     void remove(int id);
+    void setLog(int id, const std::filesystem::path& log);
     void setVisible(int id, bool visible);
     void rename(int id, const QString& name);
     void setState(int id, const QString& state);

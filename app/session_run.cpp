@@ -3,6 +3,7 @@
 // Run folders and member lists of a session's run; commands are TrainingSession's.
 #include "app/session_run.h"
 
+#include "app/scratch_log.h"
 #include "engine/metrics/run_folder.h"
 
 namespace gradlab::app {
@@ -31,7 +32,15 @@ void SessionRun::openFolders(const std::filesystem::path& folder) {
     auto folders = engine::newRunFolders(folder, race);
     for (std::size_t i = 0; i < members.size(); ++i) {
         members[i]->options.checkpointFolder = folders[i]->checkpoints();
+        members[i]->logPath = folders[i]->log();
         members[i]->sink.log = std::move(folders[i]);
+    }
+}
+
+void SessionRun::openScratchLogs(const std::filesystem::path& folder) {
+    for (const auto& member : members) {
+        member->logPath = folder / ("run-" + std::to_string(member->id) + ".jsonl");
+        member->sink.log = std::make_unique<ScratchLog>(member->logPath);
     }
 }
 

@@ -25,7 +25,7 @@ public:
     void flush() override;
 
     engine::RecordBuffer buffer;
-    std::unique_ptr<engine::RecordSink> log; ///< null without a run folder
+    std::unique_ptr<engine::RecordSink> log; ///< null if nobody wants one
 };
 
 struct SessionMember {
@@ -35,6 +35,7 @@ struct SessionMember {
     engine::Experiment experiment;
     engine::TrainerOptions options;
     SessionSink sink;
+    std::filesystem::path logPath;       ///< empty: none
     std::vector<engine::Record> waiting; ///< taken from the buffer, not handed on yet
     std::size_t handedOn = 0;            ///< of `waiting`
 };
@@ -49,6 +50,7 @@ struct SessionRun {
     /// @throws ExperimentError if `folder` is neither new nor empty. A race has a folder for each
     /// member.
     void openFolders(const std::filesystem::path& folder);
+    void openScratchLogs(const std::filesystem::path& folder);
     [[nodiscard]] std::vector<engine::RunMember> memberList() const;
 };
 

@@ -39,6 +39,8 @@ std::vector<int> TrainingSession::prepare(const SessionPlan& plan) {
     }
     if (!plan.folder.empty())
         next->openFolders(plan.folder);
+    else if (!plan.scratch.empty())
+        next->openScratchLogs(plan.scratch);
     discard();
     next->number = ++runNumber_;
     nextRunId_ += static_cast<int>(ids.size());
@@ -63,6 +65,14 @@ void TrainingSession::queueScript(const std::vector<ScriptedChange>& script) {
 bool TrainingSession::isActive() const noexcept {
     return state_ == RunState::Loading || state_ == RunState::Running ||
            state_ == RunState::Paused || state_ == RunState::Stopping;
+}
+
+std::vector<std::filesystem::path> TrainingSession::logs() const {
+    std::vector<std::filesystem::path> paths;
+    if (current_ != nullptr)
+        for (const auto& member : current_->members)
+            paths.push_back(member->logPath);
+    return paths;
 }
 
 engine::RunProgress TrainingSession::progress() const {

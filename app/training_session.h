@@ -29,8 +29,9 @@ struct SessionRun;
 /// What a session is to run: one experiment, or several stepped in turn.
 struct SessionPlan {
     std::vector<engine::Experiment> experiments; ///< valid
-    std::filesystem::path folder;                ///< run folder; empty = nothing is written
+    std::filesystem::path folder;                ///< run folder; empty = nothing is kept
     std::vector<ScriptedChange> script;          ///< changes that are due at a step
+    std::filesystem::path scratch{}; ///< for the logs of what is not kept; empty = there are none
 };
 
 /// Lives in the GUI thread; no command blocks.
@@ -57,6 +58,8 @@ public:
     [[nodiscard]] engine::RunProgress progress() const;
     /// Contract's exit code of the run that ended; 0 before.
     [[nodiscard]] int exitCode() const noexcept { return exitCode_; }
+    /// The log of each member of the run that was prepared last; empty where there is none.
+    [[nodiscard]] std::vector<std::filesystem::path> logs() const;
     /// Step records that were not handed on because the GUI lagged (the log has them).
     [[nodiscard]] std::size_t droppedRecords() const;
     /// Discarded runs whose threads have not ended yet.

@@ -33,7 +33,8 @@ struct RawOptions {
 
 constexpr const char* kFooter =
     "Keys: F5 start, Space pause, F10 one step, Shift+F5 stop, X next x axis, Ctrl+K tuning,\n"
-    "Ctrl+G gradient, F11 presentation. Without a FILE the first-look race is shown.\n\n"
+    "Ctrl+G gradient, F11 presentation, P Pareto front, L logarithmic y, + and - zoom.\n"
+    "Without a FILE the first-look race is shown.\n\n"
     "Examples:\n"
     "  gradlab --start\n"
     "  gradlab my-race.json --start --out runs/monday\n"
@@ -53,7 +54,7 @@ void declare(CLI::App& app, WindowOptions& options, RawOptions& raw) {
         ->check(CLI::IsMember({"light", "dark"}));
     app.add_flag("--present", options.present, "Presentation: strip and charts in large type");
     app.add_option("--x-axis", options.xAxis, "What the charts run along")
-        ->check(CLI::IsMember({"step", "bytes", "simulated", "wall"}));
+        ->check(CLI::IsMember({"step", "bytes", "simulated", "wall", "epoch", "tokens"}));
     app.add_option("--gradient", options.gradient,
                    "Show what is sent of a gradient, with this view below the histogram")
         ->check(CLI::IsMember({"tensors", "overlap", "levels", "map"}));

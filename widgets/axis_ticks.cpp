@@ -111,6 +111,18 @@ double bytesStep(double raw) {
     return step >= 1000.0 ? unit.size * kKibi : step * unit.size;
 }
 
+/// Of a narrow range far from zero a smaller one, of which the step is a number with few digits.
+const Unit& tickUnit(std::span<const Unit> units, double step, double largest, ValueKind kind) {
+    const Unit* unit = &unitFor(units, largest);
+    const auto isRough = [&] { // 3.083 min, 0.500001M
+        const bool clock = kind == ValueKind::Seconds && unit->size >= 60.0;
+        return step / unit->size < (clock ? 0.25 : 1e-3) * (1 - 1e-9);
+    };
+    while (unit != &units.front() && isRough())
+        --unit;
+    return *unit;
+}
+
 /// All labels of one linear axis share the unit of its largest value and the digits of its step.
 std::string tickLabel(double value, double step, double largest, ValueKind kind) {
     if (value == 0.0)
@@ -119,8 +131,9 @@ std::string tickLabel(double value, double step, double largest, ValueKind kind)
         static_cast<int>(std::floor(std::log10(std::abs(value) / step) + 1e-9)) + 3, 1, 15);
     if (kind == ValueKind::Share)
         return formatValue(value, kind, digits);
-    const Unit unit = kind == ValueKind::Number && largest < 1e4 ? kNumberUnits.front()
-                                                                 : unitFor(unitsOf(kind), largest);
+    const Unit unit = kind == ValueKind::Number && largest < 1e4
+                          ? kNumberUnits.front()
+                          : tickUnit(unitsOf(kind), step, largest, kind);
     return withUnit(plainNumber(value / unit.size, digits), unit, kind);
 }
 

@@ -14,7 +14,6 @@ namespace gradlab::widgets {
 namespace {
 
 constexpr double kLimitOverUnigram = 8.0; ///< perplexities above that are drawn as border marks
-constexpr int kRawAlpha = 70;
 
 QString shortNumber(double value) {
     return QString::fromStdString(formatValue(value, ValueKind::Number, 3));
@@ -41,10 +40,13 @@ PerplexityChart::PerplexityChart(QWidget* parent) : RunChart(parent), plot_(new 
     auto* column = new QVBoxLayout(this);
     column->setContentsMargins(0, 0, 0, 0);
     column->addWidget(plot_);
+    setObjectName(QStringLiteral("perplexity-chart"));
+    setAccessibleName(tr("Perplexity"));
     plot_->setTitle(tr("Perplexity: validation thick, training thin"));
+    addPlot(plot_, QStringLiteral("perplexity"));
     plot_->setYAxis(ValueKind::Number, true);
     plot_->setHoverProvider([this](double x) {
-        return hoverText(x, Metric::TrainPerplexity,
+        return hoverText(*plot_, x, Metric::TrainPerplexity,
                          [this, x](const RunInfo& run) { return hoverLine(run, x); });
     });
 }
@@ -59,19 +61,22 @@ QString PerplexityChart::hoverLine(const RunInfo& run, double x) const {
 }
 
 void PerplexityChart::addRun(const RunInfo& run, std::vector<PlotLine>& lines) const {
-    PlotLine raw = line(run, Metric::TrainPerplexity, false, {});
-    raw.colour.setAlpha(kRawAlpha);
-    lines.push_back(std::move(raw));
     const RunNumbers numbers = run.series->numbers();
     const auto label = [&](const std::optional<double>& value) {
-        return value ? QStringLiteral("%1  %2").arg(run.name, shortNumber(*value)) : run.name;
+        // The latest number belongs to the end, which may not be in the window.
+        return value && !plot_->window().x
+                   ? QStringLiteral("%1  %2").arg(run.name, shortNumber(*value))
+                   : run.name;
     };
-    const bool validated = numbers.validPerplexity.has_value();
-    lines.push_back(line(run, Metric::SmoothedTrainPerplexity, false,
-                         validated ? QString() : label(numbers.trainPerplexity)));
+    PlotLine valid =
+        line(*plot_, run, Metric::ValidPerplexity, true, label(numbers.validPerplexity));
+    const auto& window = plot_->window().x;
+    const bool validated =
+        !valid.points.empty() && (!window || valid.points.front().x <= window->to);
+    addNoisyLine(lines, *plot_, run, Metric::TrainPerplexity, false,
+                 validated ? QString() : label(numbers.trainPerplexity));
     if (!validated)
         return;
-    PlotLine valid = line(run, Metric::ValidPerplexity, true, label(numbers.validPerplexity));
     valid.markers = true;
     lines.push_back(std::move(valid));
 }
@@ -93,10 +98,19 @@ void PerplexityChart::redraw() {
     plot_->setYLimits(limit > 0.0 ? std::optional<AxisRange>({0.5, kLimitOverUnigram * limit})
                                   : std::nullopt);
     applyXAxis(*plot_);
-    plot_->setData(std::move(lines), std::move(references), changeMarks());
+    plot_->setData(std::move(lines), std::move(references), changeMarks(*plot_));
     plot_->setSummary(words.isEmpty()
                           ? tr("No validation yet")
                           : tr("Validation perplexity: %1").arg(words.join(QStringLiteral(", "))));
+}
+
+QStringList PerplexityChart::logFields() const {
+    return {QStringLiteral("loss"), QStringLiteral("lr"), QStringLiteral("split"),
+            QStringLiteral("nll"), QStringLiteral("perplexity")};
+}
+
+std::unique_ptr<RunChart> PerplexityChart::fresh() const {
+    return std::make_unique<PerplexityChart>();
 }
 
 void PerplexityChart::applyTheme() {

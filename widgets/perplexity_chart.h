@@ -14,9 +14,12 @@ class PerplexityChart : public RunChart {
 public:
     explicit PerplexityChart(QWidget* parent = nullptr);
 
+    [[nodiscard]] QStringList logFields() const override;
+
 protected:
     void redraw() override;
     void applyTheme() override;
+    [[nodiscard]] std::unique_ptr<RunChart> fresh() const override;
 
 private:
     void addRun(const RunInfo& run, std::vector<PlotLine>& lines) const;

@@ -4,7 +4,10 @@
 // reference lines.
 #include "widgets/plot_layouter.h"
 
+#include <QLineF>
+
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <optional>
 
@@ -12,6 +15,16 @@ namespace gradlab::widgets {
 
 namespace {
 constexpr double kMarkSpacing = 9.0; ///< pixels between two border marks
+
+/// Whether a straight line between two points outside a box passes through it.
+bool isCutBy(const QRectF& box, const QPointF& from, const QPointF& to) {
+    const QLineF line(from, to);
+    const std::array<QLineF, 2> diagonals{QLineF(box.topLeft(), box.bottomRight()),
+                                          QLineF(box.bottomLeft(), box.topRight())};
+    return std::any_of(diagonals.begin(), diagonals.end(), [&](const QLineF& diagonal) {
+        return line.intersects(diagonal, nullptr) == QLineF::BoundedIntersection;
+    });
+}
 
 /// Whether the line from a label in the margin to its line's end passes through `box`.
 bool isCrossedByLeader(const QRectF& box, const PlotLabel& inMargin) {
@@ -32,14 +45,10 @@ void PlotLayouter::placeLineLabels() {
     std::vector<PlotLabel> margin;
     std::vector<PlotLabel> atEnd;
     for (const PlotLine& line : content_.lines) {
-        const auto last = std::find_if(line.points.rbegin(), line.points.rend(), [&](PlotPoint p) {
-            return isDrawable(p.y, result_.logY) && isDrawable(p.x, result_.logX);
-        });
-        if (line.label.isEmpty() || last == line.points.rend())
+        const std::optional<QPointF> end = visibleEnd(line);
+        if (line.label.isEmpty() || !end)
             continue;
-        const double y =
-            std::clamp(result_.mapY(last->y), result_.plot.top(), result_.plot.bottom());
-        PlotLabel label{line.label, {}, line.colour, y, QPointF(result_.mapX(last->x), y)};
+        PlotLabel label{line.label, {}, line.colour, end->y(), *end};
         (placeAtItsEnd(label, line) ? atEnd : margin).push_back(label);
     }
     const std::size_t before = result_.lineLabels.size();
@@ -49,6 +58,32 @@ void PlotLayouter::placeLineLabels() {
         placeInMargin(margin);
     }
     result_.lineLabels.insert(result_.lineLabels.end(), atEnd.begin(), atEnd.end());
+}
+
+/// Where the line ends or leaves the plot at its right, in pixels; nothing if it is not seen.
+std::optional<QPointF> PlotLayouter::visibleEnd(const PlotLine& line) const {
+    const QRectF& plot = result_.plot;
+    std::optional<QPointF> beyond; // the point after the one that is looked at
+    for (std::size_t i = line.points.size(); i-- > 0;) {
+        const PlotPoint& point = line.points[i];
+        if (!isDrawable(point.y, result_.logY) || !isDrawable(point.x, result_.logX)) {
+            beyond.reset();
+            continue;
+        }
+        QPointF end(result_.mapX(point.x), result_.mapY(point.y));
+        if (end.x() > plot.right() + 0.5) {
+            beyond = end;
+            continue;
+        }
+        if (beyond) {
+            const double share = (plot.right() - end.x()) / (beyond->x() - end.x());
+            end = QPointF(plot.right(), end.y() + share * (beyond->y() - end.y()));
+        }
+        if (end.x() < plot.left() - 0.5)
+            return std::nullopt;
+        return QPointF(end.x(), std::clamp(end.y(), plot.top(), plot.bottom()));
+    }
+    return std::nullopt;
 }
 
 /// Moves one label that a leader to the margin would strike through; false if there is none.
@@ -115,8 +150,18 @@ bool PlotLayouter::isCrossed(const QRectF& box, const PlotLine* except) const {
     const auto inBox = [&](const PlotPoint& point) {
         return point.x >= x.from && point.x <= x.to && point.y >= y.from && point.y <= y.to;
     };
+    const auto passes = [&](const PlotPoint& a, const PlotPoint& b) {
+        if (std::max(a.x, b.x) < x.from || std::min(a.x, b.x) > x.to ||
+            !(std::max(a.y, b.y) >= y.from && std::min(a.y, b.y) <= y.to))
+            return false; // most of them
+        return isCutBy(box, {result_.mapX(a.x), result_.mapY(a.y)},
+                       {result_.mapX(b.x), result_.mapY(b.y)});
+    };
     return std::any_of(content_.lines.begin(), content_.lines.end(), [&](const PlotLine& line) {
-        return &line != except && std::any_of(line.points.begin(), line.points.end(), inBox);
+        const auto begin = line.points.begin();
+        const auto end = line.points.end();
+        return &line != except &&
+               (std::any_of(begin, end, inBox) || std::adjacent_find(begin, end, passes) != end);
     });
 }
 
@@ -137,7 +182,8 @@ bool PlotLayouter::isFreeForEvent(const QRectF& box) const {
 void PlotLayouter::placeEvents() {
     for (const EventMark& event : content_.events) {
         PlotLabel label{{}, {}, event.colour, result_.mapX(event.x), {}};
-        placeEventText(label, event.text);
+        if (label.anchor >= result_.plot.left() && label.anchor <= result_.plot.right())
+            placeEventText(label, event.text);
         result_.eventLabels.push_back(label);
     }
 }
@@ -173,7 +219,7 @@ void PlotLayouter::placeReferences() {
         const double most = result_.plot.width() - wide - 2 * kPad;
         PlotLabel label{{}, {}, {}, at, {}};
         std::optional<QRectF> found;
-        bool clear = false;
+        bool clear = at < result_.plot.top() || at > result_.plot.bottom(); // not to be seen
         for (const double part : {0.0, 1.0, 0.33, 0.67})
             for (const double y : {at - lineHeight() - 1.0, at + 1.0}) {
                 const QRectF box(result_.plot.left() + kPad + part * most, y, wide, lineHeight());
@@ -210,8 +256,9 @@ void PlotLayouter::placeBorderMarks() {
         std::vector<double> below;
         std::vector<double> broken;
         for (const PlotPoint& point : line.points) {
-            if (!std::isfinite(point.y) || !isDrawable(point.x, result_.logX))
-                continue;
+            if (!std::isfinite(point.y) || !isDrawable(point.x, result_.logX) ||
+                content_.window.isZoomed())
+                continue; // what was zoomed away is no fault of the data
             if (point.y > y.to)
                 addBorderMark(above, point.x, BorderMark::Kind::Above, line.colour);
             else if (point.y < y.from)

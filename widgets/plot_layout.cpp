@@ -29,7 +29,7 @@ void PlotLayouter::placePlot() {
     const double top =
         kPad + (content_.title.isEmpty() ? lineHeight() / 2 : titleMetrics_.height() + kPad);
     const double bottom = std::max(top + 10.0, size_.height() - lineHeight() - 2 * kPad);
-    double labels = 0.0;
+    double labels = content_.labelRoom;
     for (const PlotLine& line : content_.lines)
         if (!line.label.isEmpty())
             labels = std::max(labels, width(line.label) + swatch() + 4 * kPad);
@@ -67,7 +67,8 @@ void PlotLayouter::placePlot() {
 void PlotLayouter::placeTitle() {
     if (content_.title.isEmpty())
         return;
-    const QRectF box(kPad, kPad / 2, size_.width() - 2 * kPad, titleMetrics_.height());
+    const QRectF box(kPad, kPad / 2, std::max(1.0, size_.width() - 2 * kPad - content_.titleRoom),
+                     titleMetrics_.height());
     result_.title = {titleMetrics_.elidedText(content_.title, Qt::ElideRight, box.width()), box};
 }
 

@@ -4,7 +4,7 @@
 // nor leave the picture. Pure geometry; leaves out painting and Qt Charts.
 #pragma once
 
-#include "widgets/axis_ticks.h"
+#include "widgets/plot_view.h"
 #include "widgets/series_store.h"
 #include "widgets/theme.h"
 
@@ -51,6 +51,10 @@ struct PlotContent {
     PlotAxis x;
     PlotAxis y;
     std::optional<AxisRange> yLimits; ///< the range never reaches beyond
+    std::optional<AxisRange> xExtent; ///< of all data, where the lines hold a part of them
+    PlotWindow window;
+    double titleRoom = 0.0; ///< pixels to leave free at the title's right
+    double labelRoom = 0.0; ///< pixels at least for labels at the lines' ends
     std::vector<PlotLine> lines;
     std::vector<ReferenceLine> references;
     std::vector<EventMark> events;
@@ -110,8 +114,11 @@ struct PlotLayout {
     return std::isfinite(value) && (!logarithmic || value > 0.0);
 }
 
-/// Ranges of the drawable values and reference lines, rounded outwards so that they rarely change.
+/// The window, and where it is open the ranges of the drawable values and reference lines, rounded
+/// outwards so that they rarely change. Of a part of the x axis: y of the values in it.
 [[nodiscard]] PlotRanges rangesOf(const PlotContent& content);
+/// Without the window.
+[[nodiscard]] PlotRanges fullRangesOf(const PlotContent& content);
 [[nodiscard]] PlotLayout layOutPlot(const PlotContent& content, const PlotRanges& ranges,
                                     const Theme& theme, const QSizeF& size);
 

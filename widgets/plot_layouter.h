@@ -9,6 +9,7 @@
 #include <QFontMetricsF>
 
 #include <cmath>
+#include <optional>
 #include <vector>
 
 namespace gradlab::widgets {
@@ -50,6 +51,7 @@ private:
     void placeXTicks();
     [[nodiscard]] std::vector<PlotTick> xTicksFor(int count, double right) const;
     void placeLineLabels();
+    [[nodiscard]] std::optional<QPointF> visibleEnd(const PlotLine& line) const;
     bool placeAtItsEnd(PlotLabel& label, const PlotLine& own);
     bool moveCrossedToMargin(std::vector<PlotLabel>& atEnd, std::vector<PlotLabel>& margin);
     void placeInMargin(std::vector<PlotLabel> labels);

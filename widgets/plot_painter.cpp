@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <vector>
 
 namespace gradlab::widgets {
 
@@ -86,6 +87,61 @@ void paintDots(QPainter& painter, const PlotLine& line, const PlotLayout& layout
     }
 }
 
+/// What of the segment lies in `area` (Liang and Barsky); false if nothing does.
+bool cut(QPointF& from, QPointF& to, const QRectF& area) {
+    const QPointF way = to - from;
+    double first = 0.0;
+    double last = 1.0;
+    const auto side = [&](double speed, double room) {
+        if (speed == 0.0)
+            return room >= 0.0;
+        const double at = room / speed;
+        (speed < 0.0 ? first : last) = speed < 0.0 ? std::max(first, at) : std::min(last, at);
+        return true;
+    };
+    const bool meets =
+        side(-way.x(), from.x() - area.left()) && side(way.x(), area.right() - from.x()) &&
+        side(-way.y(), from.y() - area.top()) && side(way.y(), area.bottom() - from.y());
+    if (!meets || first > last)
+        return false;
+    if (last < 1.0)
+        to = from + last * way;
+    if (first > 0.0)
+        from += first * way;
+    return true;
+}
+
+/// In pixels. A piece ends at gaps and where the line leaves the plot.
+std::vector<QPolygonF> piecesInside(const PlotLine& line, const PlotLayout& layout) {
+    std::vector<QPolygonF> pieces;
+    QPointF before;
+    bool hasBefore = false;
+    bool joined = false; // the last piece ends at `before`
+    for (const PlotPoint& point : line.points) {
+        if (!isDrawable(point.x, layout.logX))
+            continue;
+        if (!isDrawable(point.y, layout.logY)) {
+            hasBefore = false;
+            joined = false;
+            continue;
+        }
+        const QPointF at(layout.mapX(point.x), layout.mapY(point.y));
+        QPointF from = before;
+        QPointF to = at;
+        if (hasBefore && cut(from, to, layout.plot)) {
+            if (!joined)
+                pieces.push_back(QPolygonF({from}));
+            pieces.back().append(to);
+            joined = to == at;
+        } else {
+            joined = false;
+        }
+        before = at;
+        hasBefore = true;
+    }
+    return pieces;
+}
+
 } // namespace
 
 void paintPlotBackground(QPainter& painter, const PlotContent& content, const PlotLayout& layout,
@@ -102,6 +158,17 @@ void paintPlotBackground(QPainter& painter, const PlotContent& content, const Pl
         painter.setPen(QPen(event.colour.isValid() ? event.colour : theme.mark, 1.5));
         if (x >= layout.plot.left() && x <= layout.plot.right())
             painter.drawLine(QPointF(x, layout.plot.top()), QPointF(x, layout.plot.bottom()));
+    }
+}
+
+void paintPlotLines(QPainter& painter, const PlotContent& content, const PlotLayout& layout,
+                    const Theme& theme) {
+    painter.setBrush(Qt::NoBrush);
+    for (const PlotLine& line : content.lines) {
+        painter.setPen(QPen(line.colour, line.thick ? theme.lineWidth : theme.thinLineWidth,
+                            Qt::SolidLine, Qt::FlatCap, Qt::RoundJoin));
+        for (const QPolygonF& piece : piecesInside(line, layout))
+            painter.drawPolyline(piece);
     }
 }
 

@@ -12,6 +12,10 @@ namespace gradlab::widgets {
 
 void paintPlotBackground(QPainter& painter, const PlotContent& content, const PlotLayout& layout,
                          const Theme& theme);
+/// The lines themselves, without Qt Charts: one polyline for each piece that is inside the plot,
+/// cut at its border (a device may know no clipping).
+void paintPlotLines(QPainter& painter, const PlotContent& content, const PlotLayout& layout,
+                    const Theme& theme);
 void paintPlotForeground(QPainter& painter, const PlotContent& content, const PlotLayout& layout,
                          const Theme& theme);
 

@@ -36,6 +36,10 @@ AxisRange xRangeOf(const PlotContent& content) {
     for (const PlotLine& line : content.lines)
         for (const PlotPoint& point : line.points)
             extent.add(point.x);
+    if (content.xExtent) {
+        extent.add(content.xExtent->from);
+        extent.add(content.xExtent->to);
+    }
     const std::optional<AxisRange> data = extent.range();
     if (!data)
         return content.x.logarithmic ? AxisRange{1.0, 10.0} : AxisRange{0.0, 1.0};
@@ -56,7 +60,9 @@ AxisRange clipped(AxisRange range, const std::optional<AxisRange>& limits) {
     return cut.from < cut.to ? cut : *limits;
 }
 
-AxisRange yRangeOf(const PlotContent& content) {
+/// Of the values in `window`, or of all and the reference lines.
+std::optional<AxisRange> yExtentOf(const PlotContent& content,
+                                   const std::optional<AxisRange>& window) {
     const bool log = content.y.logarithmic;
     Extent extent(log);
     const auto add = [&](double value) {
@@ -66,10 +72,19 @@ AxisRange yRangeOf(const PlotContent& content) {
     };
     for (const PlotLine& line : content.lines)
         for (const PlotPoint& point : line.points)
-            add(point.y);
-    for (const ReferenceLine& reference : content.references)
-        add(reference.y);
-    const std::optional<AxisRange> data = extent.range();
+            if (!window || (point.x >= window->from && point.x <= window->to))
+                add(point.y);
+    if (!window)
+        for (const ReferenceLine& reference : content.references)
+            add(reference.y);
+    return extent.range();
+}
+
+AxisRange yRangeOf(const PlotContent& content) {
+    const bool log = content.y.logarithmic;
+    std::optional<AxisRange> data = yExtentOf(content, content.window.x);
+    if (!data && content.window.x) // lines only pass through
+        data = yExtentOf(content, std::nullopt);
     if (!data)
         return clipped(log ? AxisRange{1.0, 10.0} : AxisRange{0.0, 1.0}, content.yLimits);
     if (log)
@@ -82,8 +97,18 @@ AxisRange yRangeOf(const PlotContent& content) {
 
 } // namespace
 
-PlotRanges rangesOf(const PlotContent& content) {
+PlotRanges fullRangesOf(const PlotContent& content) {
     return {xRangeOf(content), yRangeOf(content)};
+}
+
+PlotRanges rangesOf(const PlotContent& content) {
+    // A logarithmic axis has no place for a window that was chosen on a linear one and ends at 0.
+    const auto fits = [](const std::optional<AxisRange>& window, bool logarithmic) {
+        return window && (!logarithmic || window->from > 0.0);
+    };
+    const PlotWindow& window = content.window;
+    return {fits(window.x, content.x.logarithmic) ? *window.x : xRangeOf(content),
+            fits(window.y, content.y.logarithmic) ? *window.y : yRangeOf(content)};
 }
 
 } // namespace gradlab::widgets

@@ -1,122 +1,86 @@
 // SPDX-FileCopyrightText: Gradient Lab contributors
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Qt Charts draws the lines only: hidden linear axes (of log10 where logarithmic), one QLineSeries
-// for each unbroken piece of a line, always replace() (append of a list is quadratic in 6.4), never
-// OpenGL, dashes or animations. Everything else is painted around it, into a pixmap that a moving
-// cursor reuses.
+// Everything is painted into a pixmap, which a moving cursor reuses. New data and windows are only
+// noted; ranges, lines and layout follow at the next look.
 #include "widgets/plot_widget.h"
 
 #include "engine/core/check.h"
+#include "widgets/live_button.h"
+#include "widgets/plot_lines.h"
+#include "widgets/plot_navigator.h"
 #include "widgets/plot_painter.h"
 #include "widgets/spoken_summary.h"
 
-#include <QChart>
-#include <QGraphicsLayout>
-#include <QGraphicsScene>
 #include <QKeyEvent>
-#include <QLegend>
-#include <QLineSeries>
 #include <QMouseEvent>
 #include <QPainter>
-#include <QToolTip>
-#include <QValueAxis>
+#include <QWheelEvent>
 
 #include <algorithm>
-#include <cmath>
+#include <utility>
 
 namespace gradlab::widgets {
 
 namespace {
 
-constexpr std::size_t kMostPieces = 32; ///< of one line; of more the latest are drawn
-constexpr double kKeyStep = 0.02;       ///< of the width, an arrow key
-
-double axisValue(double value, bool logarithmic) {
-    return logarithmic ? std::log10(value) : value;
-}
-
-AxisRange axisRange(AxisRange range, bool logarithmic) {
-    return {axisValue(range.from, logarithmic), axisValue(range.to, logarithmic)};
-}
-
-/// The one place where values become coordinates: finite, positive on a log axis, and not so far
-/// outside that the path's numbers lose their digits.
-std::vector<QList<QPointF>> piecesOf(const PlotLine& line, const PlotContent& content,
-                                     AxisRange y) {
-    const double reach = 2.0 * (y.to - y.from);
-    std::vector<QList<QPointF>> pieces(1);
-    for (const PlotPoint& point : line.points) {
-        if (!isDrawable(point.x, content.x.logarithmic))
-            continue;
-        if (!isDrawable(point.y, content.y.logarithmic)) {
-            if (!pieces.back().isEmpty())
-                pieces.emplace_back();
-            continue;
-        }
-        const double value = axisValue(point.y, content.y.logarithmic);
-        pieces.back().append(QPointF(axisValue(point.x, content.x.logarithmic),
-                                     std::clamp(value, y.from - reach, y.to + reach)));
-    }
-    if (pieces.size() > kMostPieces)
-        pieces.erase(pieces.begin(), pieces.end() - static_cast<std::ptrdiff_t>(kMostPieces));
-    return pieces;
-}
-
-QString toolTipOf(const HoverText& hover) {
-    QString html = QStringLiteral("<b>%1</b>").arg(hover.title.toHtmlEscaped());
-    for (const HoverLine& line : hover.lines)
-        html += QStringLiteral("<br><span style=\"color:%1\">■</span> %2")
-                    .arg(line.colour.name(), line.text.toHtmlEscaped());
-    return html;
-}
+constexpr double kKeyStep = 0.02; ///< of the width, an arrow key moves the crosshair
+constexpr int kRubberAlpha = 50;
 
 } // namespace
 
 class PlotWidget::Impl {
 public:
-    explicit Impl(PlotWidget& owner) : owner_(owner) {
-        scene_.setItemIndexMethod(QGraphicsScene::NoIndex);
-        chart_->setAnimationOptions(QChart::NoAnimation);
-        chart_->setBackgroundVisible(false);
-        chart_->setPlotAreaBackgroundVisible(false);
-        chart_->legend()->hide();
-        chart_->setMargins(QMargins());
-        chart_->layout()->setContentsMargins(0, 0, 0, 0);
-        chart_->addAxis(x_, Qt::AlignBottom);
-        chart_->addAxis(y_, Qt::AlignLeft);
-        x_->setVisible(false);
-        y_->setVisible(false);
-        scene_.addItem(chart_);
-    }
+    explicit Impl(PlotWidget& owner)
+        : owner_(owner), crosshair(owner), navigator(owner), liveButton(new LiveButton(&owner)) {}
 
     void dataChanged() {
-        const PlotRanges ranges = rangesOf(content);
-        if (!(ranges == ranges_) || rangesOutdated_) {
-            ranges_ = ranges;
-            rangesOutdated_ = false;
-            const AxisRange x = axisRange(ranges.x, content.x.logarithmic);
-            const AxisRange y = axisRange(ranges.y, content.y.logarithmic);
-            x_->setRange(x.from, x.to);
-            y_->setRange(y.from, y.to);
-        }
-        std::size_t used = 0;
-        for (const PlotLine& line : content.lines)
-            for (const QList<QPointF>& piece :
-                 piecesOf(line, content, axisRange(ranges.y, content.y.logarithmic)))
-                show(used++, piece, line);
-        for (std::size_t i = used; i < series_.size(); ++i)
-            if (series_[i]->count() > 0)
-                series_[i]->clear();
+        rangesOutdated_ = true;
+        linesOutdated_ = true;
         invalidate();
+    }
+
+    void refit() noexcept { holdY_ = false; }
+
+    const PlotRanges& ranges() {
+        if (!rangesOutdated_)
+            return ranges_;
+        PlotRanges ranges = rangesOf(content);
+        // While a part of x is looked at, data that come do not move y.
+        if (holdY_ && content.window.x && !content.window.y)
+            ranges.y = ranges_.y;
+        ranges_ = ranges;
+        rangesOutdated_ = false;
+        holdY_ = true;
+        return ranges_;
     }
 
     /// A range of one kind of axis is none of the other.
     void axesChanged(bool kindChanged) {
-        rangesOutdated_ |= kindChanged;
-        if (kindChanged)
-            dataChanged();
-        else
-            invalidate();
+        if (!kindChanged)
+            return invalidate();
+        holdY_ = false;
+        dataChanged();
+    }
+
+    void setWindow(const PlotWindow& window) {
+        if (window == content.window)
+            return;
+        content.window = window;
+        holdY_ = false;
+        showButton();
+        dataChanged();
+    }
+
+    void showButton() {
+        const bool zoomed = content.window.isZoomed();
+        content.titleRoom = liveButton->place(zoomed);
+        content.labelRoom = zoomed ? labelRoom_ : 0.0;
+    }
+
+    void themeChanged() {
+        liveButton->setTheme(theme);
+        showButton();
+        dataChanged();
     }
 
     void invalidate() {
@@ -125,14 +89,15 @@ public:
     }
 
     void render(QPainter& painter, const QSizeF& size) {
-        layout = layOutPlot(content, ranges_, theme, size);
-        chart_->resize(size);
-        chart_->setPlotArea(layout.plot);
-        scene_.setSceneRect(QRectF(QPointF(), size));
+        layout = layOutPlot(content, ranges(), theme, size);
+        keepLabelRoom(size);
+        if (linesOutdated_)
+            lines_.set(content, ranges_, theme);
+        linesOutdated_ = false;
         painter.setRenderHints(QPainter::Antialiasing | QPainter::TextAntialiasing);
         painter.fillRect(QRectF(QPointF(), size), theme.background);
         paintPlotBackground(painter, content, layout, theme);
-        scene_.render(&painter, scene_.sceneRect(), scene_.sceneRect());
+        lines_.paint(painter, layout, size);
         paintPlotForeground(painter, content, layout, theme);
     }
 
@@ -148,88 +113,78 @@ public:
     }
 
     void showHover(double pixel) {
-        hoverPixel = std::clamp(pixel, layout.plot.left(), layout.plot.right());
-        hover = owner_.hoverTextAt(layout.valueAtX(hoverPixel));
-        const QPoint place(static_cast<int>(hoverPixel),
-                           static_cast<int>(layout.plot.center().y()));
-        if (hover.lines.empty())
-            QToolTip::hideText();
-        else
-            QToolTip::showText(owner_.mapToGlobal(place), toolTipOf(hover), &owner_);
-        hovering = !hover.lines.empty();
-        owner_.update();
+        (void)cached(); // lays out
+        const double inside = std::clamp(pixel, layout.plot.left(), layout.plot.right());
+        crosshair.show(layout, inside, owner_.hoverTextAt(layout.valueAtX(inside)));
     }
 
-    void hideHover() {
-        if (!hovering)
+    /// Zooming shortens labels, and should not move what is under the cursor.
+    void keepLabelRoom(const QSizeF& size) {
+        if (!content.window.isZoomed())
+            labelRoom_ = size.width() - layout.plot.right();
+    }
+
+    /// What of x is looked at, to a screen reader.
+    void sayWindow() {
+        const auto text = [&](double value) {
+            return QString::fromStdString(formatValue(value, content.x.kind, 4));
+        };
+        const AxisRange x = ranges().x;
+        summary.sayNow(
+            owner_, PlotWidget::tr("%1 %2 to %3").arg(content.x.title, text(x.from), text(x.to)));
+    }
+
+    void paintRubber(QPainter& painter) const {
+        const std::optional<QRectF> rubber = navigator.rubber();
+        if (!rubber)
             return;
-        hovering = false;
-        QToolTip::hideText();
-        owner_.update();
+        QColor fill = theme.mark;
+        fill.setAlpha(kRubberAlpha);
+        painter.setPen(QPen(theme.text, 1.0));
+        painter.setBrush(fill);
+        painter.drawRect(*rubber);
     }
 
-    void paintHover(QPainter& painter) const {
-        painter.setRenderHint(QPainter::Antialiasing);
-        painter.setPen(QPen(theme.mutedText, 1.0));
-        painter.drawLine(QPointF(hoverPixel, layout.plot.top()),
-                         QPointF(hoverPixel, layout.plot.bottom()));
-        for (const HoverLine& line : hover.lines) {
-            if (!isDrawable(line.y, layout.logY))
-                continue;
-            const QPointF at(hoverPixel, layout.mapY(line.y));
-            painter.setPen(QPen(theme.background, 1.5));
-            painter.setBrush(line.colour);
-            if (layout.plot.contains(at))
-                painter.drawEllipse(at, theme.lineWidth * 2, theme.lineWidth * 2);
-        }
-    }
+private:
+    PlotWidget& owner_;
+    PlotLines lines_;
+    PlotRanges ranges_;
+    bool rangesOutdated_ = true;
+    bool linesOutdated_ = true;
+    bool holdY_ = false;
+    double labelRoom_ = 0.0; ///< of the last layout without a window
+    QPixmap cache_;
 
+public:
     PlotContent content;
     PlotLayout layout;
     Theme theme = Theme::make(false, false);
     std::function<HoverText(double)> provider;
-    HoverText hover;
-    double hoverPixel = 0.0;
-    bool hovering = false;
     SpokenSummary summary;
-
-private:
-    void show(std::size_t index, const QList<QPointF>& piece, const PlotLine& line) {
-        if (index == series_.size()) {
-            series_.push_back(new QLineSeries(chart_));
-            chart_->addSeries(series_.back());
-            series_.back()->attachAxis(x_);
-            series_.back()->attachAxis(y_);
-        }
-        QLineSeries* series = series_[index];
-        const QPen pen(line.colour, line.thick ? theme.lineWidth : theme.thinLineWidth);
-        if (series->pen() != pen)
-            series->setPen(pen);
-        series->replace(piece);
-    }
-
-    PlotWidget& owner_;
-    QGraphicsScene scene_;
-    QChart* chart_ = new QChart;       ///< owned by the scene
-    QValueAxis* x_ = new QValueAxis;   ///< owned by the chart
-    QValueAxis* y_ = new QValueAxis;   ///< owned by the chart
-    std::vector<QLineSeries*> series_; ///< owned by the chart; reused, never removed
-    PlotRanges ranges_;
-    bool rangesOutdated_ = true; ///< an axis has changed its kind
-    QPixmap cache_;
+    bool likesLogY = false;         ///< the chart's own wish
+    std::optional<bool> chosenLogY; ///< the person's
+    PlotCrosshair crosshair;
+    PlotNavigator navigator;
+    LiveButton* liveButton; ///< owned by the widget
 };
 
 PlotWidget::PlotWidget(QWidget* parent) : QWidget(parent), impl_(std::make_unique<Impl>(*this)) {
     setMouseTracking(true);
     setFocusPolicy(Qt::StrongFocus);
     setAttribute(Qt::WA_OpaquePaintEvent);
+    setWhatsThis(PlotNavigator::hint());
+    connect(impl_->liveButton, &LiveButton::clicked, this, [this] {
+        setFocus();
+        showAll();
+    });
+    impl_->themeChanged();
 }
 
 PlotWidget::~PlotWidget() = default;
 
 void PlotWidget::setTheme(const Theme& theme) {
     impl_->theme = theme;
-    impl_->dataChanged();
+    impl_->themeChanged();
 }
 
 void PlotWidget::setTitle(const QString& title) {
@@ -245,13 +200,33 @@ void PlotWidget::setXAxis(const QString& title, ValueKind kind, bool logarithmic
 }
 
 void PlotWidget::setYAxis(ValueKind kind, bool logarithmic) {
+    impl_->likesLogY = logarithmic;
+    impl_->content.y.kind = kind;
+    setLogarithmicY(impl_->chosenLogY);
+}
+
+void PlotWidget::setLogarithmicY(std::optional<bool> chosen) {
+    impl_->chosenLogY = chosen;
+    const bool logarithmic = chosen.value_or(impl_->likesLogY);
     const bool changes = impl_->content.y.logarithmic != logarithmic;
-    impl_->content.y = {{}, kind, logarithmic};
+    impl_->content.y.logarithmic = logarithmic;
     impl_->axesChanged(changes);
+}
+
+bool PlotWidget::isLogarithmicY() const {
+    return impl_->content.y.logarithmic;
+}
+
+std::optional<bool> PlotWidget::chosenLogarithmicY() const {
+    return impl_->chosenLogY;
 }
 
 void PlotWidget::setYLimits(std::optional<AxisRange> limits) {
     impl_->content.yLimits = limits;
+}
+
+void PlotWidget::setXExtent(std::optional<AxisRange> extent) {
+    impl_->content.xExtent = extent;
 }
 
 void PlotWidget::setData(std::vector<PlotLine> lines, std::vector<ReferenceLine> references,
@@ -264,6 +239,10 @@ void PlotWidget::setData(std::vector<PlotLine> lines, std::vector<ReferenceLine>
     impl_->dataChanged();
 }
 
+void PlotWidget::refit() {
+    impl_->refit();
+}
+
 void PlotWidget::setHoverProvider(std::function<HoverText(double)> provider) {
     impl_->provider = std::move(provider);
 }
@@ -273,7 +252,50 @@ HoverText PlotWidget::hoverTextAt(double x) const {
 }
 
 void PlotWidget::setSummary(const QString& text) {
-    impl_->summary.say(*this, text);
+    if (!impl_->crosshair.isShown()) // what the person reads goes before what the run does
+        impl_->summary.say(*this, text);
+}
+
+const PlotWindow& PlotWidget::window() const {
+    return impl_->content.window;
+}
+
+void PlotWidget::setWindow(const PlotWindow& window) {
+    impl_->setWindow(window);
+}
+
+void PlotWidget::changeWindow(const PlotWindow& window) {
+    if (window == impl_->content.window)
+        return;
+    impl_->setWindow(window);
+    Q_EMIT windowChanged(window);
+}
+
+void PlotWidget::zoom(bool closer) {
+    impl_->navigator.zoomX(closer ? PlotNavigator::kCloser : 1.0 / PlotNavigator::kCloser,
+                           crosshair());
+}
+
+PlotScales PlotWidget::scales() {
+    const PlotContent& content = impl_->content;
+    return {impl_->ranges(), fullRangesOf(content), content.x.logarithmic, content.y.logarithmic};
+}
+
+QRectF PlotWidget::plotArea() const {
+    return impl_->layout.plot;
+}
+
+QPointF PlotWidget::valueAt(const QPointF& pixel) {
+    PlotLayout now = impl_->layout;
+    now.ranges = impl_->ranges();
+    return {now.valueAtX(std::clamp(pixel.x(), now.plot.left(), now.plot.right())),
+            now.valueAtY(std::clamp(pixel.y(), now.plot.top(), now.plot.bottom()))};
+}
+
+std::optional<double> PlotWidget::crosshair() {
+    if (!impl_->crosshair.isShown())
+        return std::nullopt;
+    return valueAt({impl_->crosshair.pixel(), 0.0}).x();
 }
 
 PlotLayout PlotWidget::layoutNow() {
@@ -281,59 +303,98 @@ PlotLayout PlotWidget::layoutNow() {
     return impl_->layout;
 }
 
-QImage PlotWidget::renderImage(const QSize& size, double scale) {
-    QImage image((QSizeF(size) * scale).toSize(), QImage::Format_RGB32);
-    QPainter painter(&image);
-    painter.scale(scale, scale);
-    impl_->render(painter, size);
-    painter.end();
-    impl_->invalidate();
-    return image;
-}
-
-QSize PlotWidget::sizeHint() const {
-    return {480, 260};
-}
-
-QSize PlotWidget::minimumSizeHint() const {
-    return {120, 90};
+void PlotWidget::paintTo(QPainter& painter, const QSizeF& size) {
+    PlotContent& content = impl_->content;
+    const double room = std::exchange(content.titleRoom, 0.0); // there is no button
+    const double labels = std::exchange(content.labelRoom, 0.0);
+    const PlotLayout layout = layOutPlot(content, impl_->ranges(), impl_->theme, size);
+    content.titleRoom = room;
+    content.labelRoom = labels;
+    painter.setRenderHints(QPainter::Antialiasing | QPainter::TextAntialiasing);
+    painter.fillRect(QRectF(QPointF(), size), impl_->theme.background);
+    paintPlotBackground(painter, content, layout, impl_->theme);
+    paintPlotLines(painter, content, layout, impl_->theme);
+    paintPlotForeground(painter, content, layout, impl_->theme);
 }
 
 void PlotWidget::paintEvent(QPaintEvent* /*event*/) {
     QPainter painter(this);
     painter.drawPixmap(0, 0, impl_->cached());
-    if (impl_->hovering)
-        impl_->paintHover(painter);
+    impl_->crosshair.paint(painter, impl_->layout, impl_->theme);
+    impl_->paintRubber(painter);
 }
 
 void PlotWidget::resizeEvent(QResizeEvent* /*event*/) {
+    impl_->showButton();
     impl_->invalidate();
 }
 
 void PlotWidget::mouseMoveEvent(QMouseEvent* event) {
-    if (impl_->layout.plot.contains(event->position()))
+    if (impl_->navigator.move(*event))
+        return;
+    if (isInside(event->position()))
         impl_->showHover(event->position().x());
     else
-        impl_->hideHover();
+        impl_->crosshair.hide();
+}
+
+void PlotWidget::mousePressEvent(QMouseEvent* event) {
+    if (impl_->navigator.press(*event))
+        impl_->crosshair.hide();
+    else
+        QWidget::mousePressEvent(event);
+}
+
+void PlotWidget::mouseReleaseEvent(QMouseEvent* event) {
+    if (!impl_->navigator.release(*event))
+        QWidget::mouseReleaseEvent(event);
+}
+
+void PlotWidget::mouseDoubleClickEvent(QMouseEvent* event) {
+    if (event->button() == Qt::LeftButton)
+        showAll();
+}
+
+void PlotWidget::wheelEvent(QWheelEvent* event) {
+    impl_->crosshair.hide();
+    event->setAccepted(impl_->navigator.wheel(*event));
 }
 
 void PlotWidget::leaveEvent(QEvent* /*event*/) {
-    impl_->hideHover();
+    impl_->crosshair.hide();
 }
 
-void PlotWidget::focusOutEvent(QFocusEvent* /*event*/) {
-    impl_->hideHover();
+void PlotWidget::focusInEvent(QFocusEvent* event) {
+    QWidget::focusInEvent(event);
+    Q_EMIT activated();
+    update();
+}
+
+void PlotWidget::focusOutEvent(QFocusEvent* event) {
+    QWidget::focusOutEvent(event);
+    impl_->crosshair.hide();
+    impl_->navigator.cancel();
+    update();
 }
 
 void PlotWidget::keyPressEvent(QKeyEvent* event) {
+    const std::optional<double> read = crosshair();
+    if (impl_->navigator.key(*event)) {
+        if (read)
+            impl_->showHover(layoutNow().mapX(*read));
+        return impl_->sayWindow();
+    }
     const int direction = event->key() == Qt::Key_Right ? 1 : event->key() == Qt::Key_Left ? -1 : 0;
     if (direction == 0) {
-        impl_->hideHover();
+        if (event->key() == Qt::Key_Escape)
+            impl_->crosshair.hide();
         return QWidget::keyPressEvent(event);
     }
     const QRectF plot = layoutNow().plot;
-    const double from = impl_->hovering ? impl_->hoverPixel : plot.right();
+    const double from = impl_->crosshair.isShown() ? impl_->crosshair.pixel() : plot.right();
     impl_->showHover(from + direction * kKeyStep * plot.width());
+    if (const std::optional<double> at = crosshair())
+        impl_->summary.sayNow(*this, hoverTextAt(*at).spoken());
 }
 
 } // namespace gradlab::widgets

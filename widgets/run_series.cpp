@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <limits>
 
 namespace gradlab::widgets {
 
@@ -13,7 +12,7 @@ namespace {
 
 enum StepColumn : std::size_t {
     TrainColumn,
-    SmoothedColumn,
+    LossColumn,
     MessageColumn,
     MessageTotalColumn,
     DenseColumn,
@@ -71,6 +70,7 @@ void RunSeries::append(const engine::StartRecord& record) {
         positive(record.unigramPerplexityValid > 0.0 ? record.unigramPerplexityValid
                                                      : record.unigramPerplexity);
     cpuTimeShown_ = record.cpuTimeShown;
+    stepsPerEpoch_ = record.stepsPerEpoch;
 }
 
 void RunSeries::smooth(double loss) {
@@ -86,11 +86,14 @@ void RunSeries::append(const engine::StepRecord& record) {
     const double bytes = now_[static_cast<std::size_t>(XAxis::Bytes)] + record.bytesMessage;
     denseTotal_ += record.bytesDense;
     smooth(record.loss);
-    now_ = {static_cast<double>(record.step), bytes, record.simulatedS, record.wallS};
+    const auto step = static_cast<double>(record.step);
+    const double epoch = stepsPerEpoch_ > 0 ? step / static_cast<double>(stepsPerEpoch_)
+                                            : static_cast<double>(record.epoch);
+    now_ = {step,         bytes, record.simulatedS,
+            record.wallS, epoch, static_cast<double>(record.tokens)};
     std::array<double, StepColumns> values{};
     values[TrainColumn] = std::exp(record.loss);
-    values[SmoothedColumn] = smoothingWeight_ > 0.0 ? std::exp(smoothedLoss_ / smoothingWeight_)
-                                                    : std::numeric_limits<double>::quiet_NaN();
+    values[LossColumn] = record.loss;
     values[MessageColumn] = record.bytesMessage;
     values[MessageTotalColumn] = bytes;
     values[DenseColumn] = record.bytesDense;
@@ -153,8 +156,6 @@ RunSeries::Place RunSeries::place(Metric metric) const {
     switch (metric) {
     case Metric::TrainPerplexity:
         return {&steps_, TrainColumn};
-    case Metric::SmoothedTrainPerplexity:
-        return {&steps_, SmoothedColumn};
     case Metric::ValidPerplexity:
         return {&valid_, 0};
     case Metric::TestPerplexity:
@@ -186,6 +187,18 @@ RunSeries::Place RunSeries::place(Metric metric) const {
 SeriesStore::Result RunSeries::query(Metric metric, const SeriesStore::Query& query) const {
     const Place where = place(metric);
     return where.store->query(where.column, query);
+}
+
+std::vector<PlotPoint> RunSeries::smoothed(Metric metric, const SeriesStore::Query& query,
+                                           double steps) const {
+    if (metric != Metric::TrainPerplexity) {
+        const Place where = place(metric);
+        return where.store->smoothed(where.column, query, steps);
+    }
+    std::vector<PlotPoint> points = steps_.smoothed(LossColumn, query, steps);
+    for (PlotPoint& point : points)
+        point.y = std::exp(point.y);
+    return points;
 }
 
 std::optional<SeriesStore::Sample> RunSeries::nearest(Metric metric, XAxis axis, double x) const {
@@ -237,7 +250,8 @@ RunNumbers RunSeries::numbers() const {
     const engine::StepRecord& latest = recent_.back();
     numbers.step = latest.step;
     numbers.loss = latest.loss;
-    numbers.trainPerplexity = valueOf(steps_.last(SmoothedColumn));
+    if (smoothingWeight_ > 0.0)
+        numbers.trainPerplexity = std::exp(smoothedLoss_ / smoothingWeight_);
     numbers.bytesPerStep = recentMean([](const engine::StepRecord& r) { return r.bytesMessage; });
     numbers.bytesTotal = now_[static_cast<std::size_t>(XAxis::Bytes)];
     const double dense = recentMean([](const engine::StepRecord& r) { return r.bytesDense; });

@@ -16,8 +16,7 @@
 namespace gradlab::widgets {
 
 enum class Metric {
-    TrainPerplexity,         ///< exp(loss) of each step
-    SmoothedTrainPerplexity, ///< exp of the loss averaged over about 8 steps
+    TrainPerplexity, ///< exp(loss) of each step
     ValidPerplexity,
     TestPerplexity,
     MessageBytes,      ///< one worker's message, a step
@@ -81,11 +80,16 @@ public:
     void append(const engine::EndRecord& record);
 
     [[nodiscard]] SeriesStore::Result query(Metric metric, const SeriesStore::Query& query) const;
+    /// SeriesStore::smoothed; perplexity as its logarithm, the loss.
+    [[nodiscard]] std::vector<PlotPoint> smoothed(Metric metric, const SeriesStore::Query& query,
+                                                  double steps) const;
     [[nodiscard]] std::optional<SeriesStore::Sample> nearest(Metric metric, XAxis axis,
                                                              double x) const;
     [[nodiscard]] std::optional<SeriesStore::Sample> last(Metric metric) const;
     /// The x values of the latest step.
     [[nodiscard]] const XValues& now() const noexcept { return now_; }
+    /// Those of the first one.
+    [[nodiscard]] const XValues& begin() const noexcept { return steps_.firstX(); }
 
     [[nodiscard]] const std::vector<ChangeMark>& changes() const noexcept { return changes_; }
     [[nodiscard]] RunNumbers numbers() const;
@@ -125,6 +129,7 @@ private:
     double smoothedLoss_ = 0.0;
     double smoothingWeight_ = 0.0;
     double denseTotal_ = 0.0;
+    std::uint64_t stepsPerEpoch_ = 0; ///< 0: not known
     std::optional<double> best_;
     std::optional<double> entropyFloor_;
     std::optional<double> unigramPerplexity_;

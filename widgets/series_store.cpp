@@ -30,6 +30,7 @@ void SeriesStore::Node::add(double value, std::uint64_t sample) {
     if (!std::isfinite(value))
         return;
     ++finite;
+    sum += value;
     if (value < min) {
         min = value;
         minAt = sample;
@@ -43,6 +44,7 @@ void SeriesStore::Node::add(double value, std::uint64_t sample) {
 void SeriesStore::Node::merge(const Node& later) {
     last = later.last;
     finite += later.finite;
+    sum += later.sum;
     if (later.min < min) {
         min = later.min;
         minAt = later.minAt;
@@ -166,6 +168,26 @@ std::pair<std::size_t, std::size_t> SeriesStore::leafRange(const Query& query) c
     return {begin == 0 ? 0 : begin - 1, std::max(begin, end)};
 }
 
+/// Buckets start at multiples of their size, so that they stay the same while the run grows. Four
+/// points are kept for the rest after the last whole bucket, the first and the last sample.
+SeriesStore::Buckets SeriesStore::bucketsOf(const Query& query) const {
+    const auto [begin, end] = leafRange(query);
+    Buckets buckets{begin, end, 0};
+    while (2 * ((end >> buckets.level) - (begin >> buckets.level)) + 4 > query.maxPoints)
+        ++buckets.level;
+    return buckets;
+}
+
+/// What comes after the last whole bucket, and the open leaf if the range reaches it.
+SeriesStore::Node SeriesStore::restOf(const Column& column, const Buckets& buckets) const {
+    Node rest;
+    for (std::size_t leaf = std::max(buckets.begin, buckets.rest()); leaf < buckets.end; ++leaf)
+        rest.merge(column.levels[0][leaf]);
+    if (buckets.end == leafX_.size())
+        rest.merge(column.open);
+    return rest;
+}
+
 SeriesStore::Result SeriesStore::query(std::size_t columnIndex, const Query& query) const {
     GRADLAB_CHECK(columnIndex < columns_.size() && query.maxPoints >= 8, columnIndex,
                   query.maxPoints);
@@ -174,28 +196,17 @@ SeriesStore::Result SeriesStore::query(std::size_t columnIndex, const Query& que
         return result;
     const Column& column = columns_[columnIndex];
     const auto axis = static_cast<std::size_t>(query.axis);
-    const auto [begin, end] = leafRange(query);
-
-    // Buckets start at multiples of their size, so that they stay the same while the run grows.
-    // Four points are kept for the rest after the last whole bucket, the first and the last sample.
-    std::size_t level = 0;
-    while (2 * ((end >> level) - (begin >> level)) + 4 > query.maxPoints)
-        ++level;
+    const Buckets buckets = bucketsOf(query);
+    const std::size_t level = buckets.level;
     Collector out(*this, query.axis);
     if (firstX_[axis] >= query.from && std::isfinite(column.first))
         out.point({firstX_[axis], column.first});
-    for (std::size_t i = begin >> level; i < end >> level; ++i)
+    for (std::size_t i = buckets.begin >> level; i < buckets.end >> level; ++i)
         out.node(column.levels[level][i], ((i + 1) << level) * stride_ - 1);
-
-    Node rest;
-    for (std::size_t leaf = std::max(begin, (end >> level) << level); leaf < end; ++leaf)
-        rest.merge(column.levels[0][leaf]);
-    const bool toTheEnd = end == leafX_.size();
-    if (toTheEnd)
-        rest.merge(column.open);
-    const std::uint64_t restEnd = toTheEnd ? samples_ : end * stride_;
-    if (restEnd > ((end >> level) << level) * stride_)
-        out.node(rest, restEnd - 1);
+    const bool toTheEnd = buckets.end == leafX_.size();
+    const std::uint64_t restEnd = toTheEnd ? samples_ : buckets.end * stride_;
+    if (restEnd > buckets.rest() * stride_)
+        out.node(restOf(column, buckets), restEnd - 1);
     if (toTheEnd && lastX_[axis] <= query.to && std::isfinite(column.last))
         out.point({lastX_[axis], column.last});
     result.points = out.take();
@@ -203,6 +214,50 @@ SeriesStore::Result SeriesStore::query(std::size_t columnIndex, const Query& que
         if (mark.x[axis] >= query.from && mark.x[axis] <= query.to)
             result.marks.push_back({mark.x[axis], mark.kind});
     return result;
+}
+
+std::vector<PlotPoint> SeriesStore::smoothed(std::size_t columnIndex, const Query& query,
+                                             double steps) const {
+    GRADLAB_CHECK(columnIndex < columns_.size() && query.maxPoints >= 8 && steps >= 1.0,
+                  columnIndex, query.maxPoints, steps);
+    std::vector<PlotPoint> points;
+    if (samples_ == 0)
+        return points;
+    const Column& column = columns_[columnIndex];
+    const Buckets buckets = bucketsOf(query);
+    const std::size_t level = buckets.level;
+    const double keep = 1.0 - 1.0 / steps;
+    double sum = 0.0;
+    double weight = 0.0;
+    const auto add = [&](const Node& node) {
+        const double kept = std::pow(keep, static_cast<double>(node.finite));
+        if (node.finite > 0)
+            sum = kept * sum + (1.0 - kept) * node.sum / static_cast<double>(node.finite);
+        weight = kept * weight + (1.0 - kept);
+    };
+    const auto show = [&](const Node& node, std::uint64_t lastSample) {
+        add(node);
+        const double x = xOf(lastSample, query.axis);
+        if (node.finite > 0)
+            points.push_back({x, sum / weight});
+        else if (!points.empty() && !std::isnan(points.back().y))
+            points.push_back({x, kNaN});
+    };
+    // Older samples than these have no weight that a number of this size could show.
+    constexpr double kMemory = 40.0;
+    const double bucketSamples = static_cast<double>(stride_) * std::exp2(level);
+    const auto before =
+        static_cast<std::size_t>(std::min(1e9, std::ceil(kMemory * steps / bucketSamples)));
+    const std::size_t first = buckets.begin >> level;
+    for (std::size_t i = first - std::min(first, before); i < first; ++i)
+        add(column.levels[level][i]);
+    for (std::size_t i = first; i < buckets.end >> level; ++i)
+        show(column.levels[level][i], ((i + 1) << level) * stride_ - 1);
+    const bool toTheEnd = buckets.end == leafX_.size();
+    const std::uint64_t restEnd = toTheEnd ? samples_ : buckets.end * stride_;
+    if (restEnd > buckets.rest() * stride_)
+        show(restOf(column, buckets), restEnd - 1);
+    return points;
 }
 
 std::optional<SeriesStore::Sample> SeriesStore::nearest(std::size_t columnIndex, XAxis xAxis,

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: Gradient Lab contributors
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Samples of one run, bounded for ever: columns that share their x values, each a pyramid of
-// (min, max, last) over 2^k samples. Appending is O(1); when the leaves are full, every pair
+// (min, max, last, sum) over 2^k samples. Appending is O(1); when the leaves are full, every pair
 // of them becomes one. No Qt, one thread. Leaves out: what the columns mean (RunSeries).
 #pragma once
 
@@ -16,9 +16,9 @@
 
 namespace gradlab::widgets {
 
-/// What a chart's x axis shows; every sample has all four.
-enum class XAxis { Step, Bytes, SimulatedTime, WallTime };
-inline constexpr std::size_t kXAxisCount = 4;
+/// What a chart's x axis shows; every sample has all of them.
+enum class XAxis { Step, Bytes, SimulatedTime, WallTime, Epoch, Tokens };
+inline constexpr std::size_t kXAxisCount = 6;
 using XValues = std::array<double, kXAxisCount>;
 
 /// y = NaN is a gap: nothing joins the points on its two sides.
@@ -60,6 +60,12 @@ public:
     /// sample themselves where the range holds them. All values are ones that were appended.
     [[nodiscard]] Result query(std::size_t column, const Query& query) const;
 
+    /// The column smoothed: from the first sample on s ← s + (y − s)/steps, without the bias of a
+    /// beginning from 0. Where samples were merged their mean counts as all of them. One point at
+    /// the end of each bucket. @pre steps ≥ 1
+    [[nodiscard]] std::vector<PlotPoint> smoothed(std::size_t column, const Query& query,
+                                                  double steps) const;
+
     struct Sample {
         XValues x{};
         double value = 0.0;
@@ -83,6 +89,7 @@ private:
         std::uint64_t minAt = 0; ///< sample numbers
         std::uint64_t maxAt = 0;
         std::uint64_t finite = 0;
+        double sum = 0.0; ///< of the finite ones
         void add(double value, std::uint64_t sample);
         void merge(const Node& later);
     };
@@ -99,12 +106,20 @@ private:
         std::vector<Mark> marks;
     };
     class Collector; ///< of the points of a query
+    struct Buckets {
+        std::size_t begin = 0; ///< leaves
+        std::size_t end = 0;
+        std::size_t level = 0; ///< a bucket holds 2^level leaves
+        [[nodiscard]] std::size_t rest() const { return (end >> level) << level; }
+    };
 
     void appendValue(Column& column, double value) const;
     void closeLeaf();
     void halve();
     [[nodiscard]] double xOf(std::uint64_t sample, XAxis axis) const;
     [[nodiscard]] std::pair<std::size_t, std::size_t> leafRange(const Query& query) const;
+    [[nodiscard]] Buckets bucketsOf(const Query& query) const;
+    [[nodiscard]] Node restOf(const Column& column, const Buckets& buckets) const;
 
     std::vector<Column> columns_;
     std::vector<XValues> leafX_; ///< of the last sample of each full leaf

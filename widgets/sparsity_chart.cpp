@@ -43,10 +43,14 @@ SparsityChart::SparsityChart(QWidget* parent)
     row->setSpacing(2);
     row->addWidget(kept_);
     row->addWidget(waiting_);
+    setObjectName(QStringLiteral("sparsity-chart"));
+    setAccessibleName(tr("Kept and waiting"));
+    addPlot(kept_, QStringLiteral("kept-energy"));
+    addPlot(waiting_, QStringLiteral("waits-in-memory"));
     kept_->setTitle(tr("Kept energy (thin: share)"));
     kept_->setYAxis(ValueKind::Share, true);
     kept_->setHoverProvider([this](double x) {
-        return hoverText(x, Metric::EnergyKept, [this, x](const RunInfo& run) {
+        return hoverText(*kept_, x, Metric::EnergyKept, [this, x](const RunInfo& run) {
             const auto share = [&](Metric metric) {
                 return number(run, metric, xAxis(), x, ValueKind::Share);
             };
@@ -58,7 +62,7 @@ SparsityChart::SparsityChart(QWidget* parent)
     waiting_->setTitle(tr("Waits in memory (norm)"));
     waiting_->setYAxis(ValueKind::Number, false);
     waiting_->setHoverProvider([this](double x) {
-        return hoverText(x, Metric::ResidualNorm, [this, x](const RunInfo& run) {
+        return hoverText(*waiting_, x, Metric::ResidualNorm, [this, x](const RunInfo& run) {
             return number(run, Metric::ResidualNorm, xAxis(), x, ValueKind::Number);
         });
     });
@@ -70,12 +74,12 @@ void SparsityChart::redraw() {
     QStringList words;
     bool scaledUp = false;
     for (const RunInfo& run : shownRuns()) {
-        PlotLine asked = line(run, Metric::KeptAsked, false, {});
+        PlotLine asked = line(*kept_, run, Metric::KeptAsked, false, {});
         asked.colour.setAlpha(kAskedAlpha);
         kept.push_back(std::move(asked));
-        kept.push_back(line(run, Metric::KeptAchieved, false, {}));
-        kept.push_back(line(run, Metric::EnergyKept, true, run.name));
-        waiting.push_back(line(run, Metric::ResidualNorm, true, run.name));
+        kept.push_back(line(*kept_, run, Metric::KeptAchieved, false, {}));
+        addNoisyLine(kept, *kept_, run, Metric::EnergyKept, true, run.name);
+        addNoisyLine(waiting, *waiting_, run, Metric::ResidualNorm, true, run.name);
         const double now = run.series->now()[static_cast<std::size_t>(xAxis())];
         words << tr("%1 %2").arg(run.name, energyText(run, xAxis(), now));
         const auto energy = run.series->nearest(Metric::EnergyKept, xAxis(), now);
@@ -83,8 +87,8 @@ void SparsityChart::redraw() {
     }
     applyXAxis(*kept_);
     applyXAxis(*waiting_);
-    kept_->setData(std::move(kept), {}, changeMarks());
-    waiting_->setData(std::move(waiting), {}, changeMarks());
+    kept_->setData(std::move(kept), {}, changeMarks(*kept_));
+    waiting_->setData(std::move(waiting), {}, changeMarks(*waiting_));
     kept_->setTitle(scaledUp ? tr("Energy after decoding (thin: share)")
                              : tr("Kept energy (thin: share)"));
     kept_->setSummary(tr("Energy kept: %1").arg(words.join(QStringLiteral(", "))));
@@ -99,6 +103,17 @@ void SparsityChart::chooseRoom() {
 void SparsityChart::resizeEvent(QResizeEvent* event) {
     RunChart::resizeEvent(event);
     chooseRoom();
+}
+
+QStringList SparsityChart::logFields() const {
+    return {QStringLiteral("ratio"),        QStringLiteral("selected"),
+            QStringLiteral("nonzero"),      QStringLiteral("density"),
+            QStringLiteral("error"),        QStringLiteral("energy_kept"),
+            QStringLiteral("residual_norm")};
+}
+
+std::unique_ptr<RunChart> SparsityChart::fresh() const {
+    return std::make_unique<SparsityChart>();
 }
 
 void SparsityChart::applyTheme() {

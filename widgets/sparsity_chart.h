@@ -13,9 +13,12 @@ class SparsityChart : public RunChart {
 public:
     explicit SparsityChart(QWidget* parent = nullptr);
 
+    [[nodiscard]] QStringList logFields() const override;
+
 protected:
     void redraw() override;
     void applyTheme() override;
+    [[nodiscard]] std::unique_ptr<RunChart> fresh() const override;
     void resizeEvent(QResizeEvent* event) override;
 
 private:

@@ -15,6 +15,10 @@ public:
     void say(QWidget& widget, const QString& text) {
         if (since_.isValid() && since_.elapsed() < kMilliseconds)
             return;
+        sayNow(widget, text);
+    }
+    /// What the person has just asked for, whatever was said before.
+    void sayNow(QWidget& widget, const QString& text) {
         since_.start();
         if (widget.accessibleDescription() != text)
             widget.setAccessibleDescription(text);

@@ -47,6 +47,7 @@ QString toolTipOf(const BarRow& row, ValueKind kind) {
 
 StackedBars::StackedBars(QWidget* parent) : QWidget(parent) {
     setAttribute(Qt::WA_OpaquePaintEvent);
+    setFocusPolicy(Qt::StrongFocus);
 }
 
 void StackedBars::setTheme(const Theme& theme) {
@@ -209,6 +210,15 @@ void StackedBars::paintRow(QPainter& painter, const BarRow& row, const QRectF& l
 
 void StackedBars::paintEvent(QPaintEvent* /*event*/) {
     QPainter painter(this);
+    paint(painter);
+}
+
+void StackedBars::focusInEvent(QFocusEvent* event) {
+    QWidget::focusInEvent(event);
+    Q_EMIT activated();
+}
+
+void StackedBars::paint(QPainter& painter) {
     painter.setRenderHint(QPainter::Antialiasing);
     painter.fillRect(rect(), theme_.background);
     textBoxes_.clear();

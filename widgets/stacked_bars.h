@@ -42,12 +42,19 @@ public:
     /// What a screen reader says; applied at most once a second.
     void setSummary(const QString& text) { summary_.say(*this, text); }
     void setRows(std::vector<BarRow> rows, ValueKind kind);
+    /// All of it at the painter's origin, of the widget's size.
+    void paint(QPainter& painter);
     [[nodiscard]] QSize sizeHint() const override;
     [[nodiscard]] QSize minimumSizeHint() const override;
     /// Boxes of all text as it was painted last; for tests.
     [[nodiscard]] const std::vector<QRectF>& textBoxes() const noexcept { return textBoxes_; }
 
+Q_SIGNALS:
+    /// It got the keyboard.
+    void activated();
+
 protected:
+    void focusInEvent(QFocusEvent* event) override;
     void paintEvent(QPaintEvent* event) override;
     bool event(QEvent* event) override;
 

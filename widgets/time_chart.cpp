@@ -27,6 +27,9 @@ TimeChart::TimeChart(QWidget* parent) : RunChart(parent), bars_(new StackedBars(
     auto* column = new QVBoxLayout(this);
     column->setContentsMargins(0, 0, 0, 0);
     column->addWidget(bars_);
+    setObjectName(QStringLiteral("time-chart"));
+    setAccessibleName(tr("Step time"));
+    connect(bars_, &StackedBars::activated, this, &RunChart::activated);
     bars_->setTitle(tr("Step time, modelled cluster"));
 }
 
@@ -66,6 +69,23 @@ void TimeChart::redraw() {
     bars_->setSummary(
         tr("Time of a step on the modelled cluster: %1").arg(words.join(QStringLiteral("; "))));
     bars_->setRows(std::move(rows), ValueKind::Seconds);
+}
+
+QStringList TimeChart::logFields() const {
+    QStringList fields{QStringLiteral("link_s"), QStringLiteral("aggregate_cpu")};
+    for (const char* clock : {"t", "cpu"})
+        for (const char* part : {"forward", "backward", "compress", "encode", "transfer", "wait",
+                                 "turn", "decode", "update", "transfer_hidden"})
+            fields << QStringLiteral("%1.%2").arg(QLatin1String(clock), QLatin1String(part));
+    return fields;
+}
+
+void TimeChart::paintParts(QPainter& painter) {
+    bars_->paint(painter);
+}
+
+std::unique_ptr<RunChart> TimeChart::fresh() const {
+    return std::make_unique<TimeChart>();
 }
 
 void TimeChart::applyTheme() {

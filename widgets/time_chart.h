@@ -18,9 +18,13 @@ class TimeChart : public RunChart {
 public:
     explicit TimeChart(QWidget* parent = nullptr);
 
+    [[nodiscard]] QStringList logFields() const override;
+
 protected:
     void redraw() override;
     void applyTheme() override;
+    void paintParts(QPainter& painter) override;
+    [[nodiscard]] std::unique_ptr<RunChart> fresh() const override;
 
 private:
     [[nodiscard]] std::vector<BarPart> parts(const StepParts& step) const;

@@ -17,6 +17,22 @@ QString bytes(double value) {
     return QString::fromStdString(formatValue(value, ValueKind::Bytes, 3));
 }
 
+/// "5.1 MiB, 74 times fewer than the 377 MiB of dense messages".
+QString bytesText(const RunInfo& run, Metric metric, XAxis axis, double x) {
+    const Metric denseMetric =
+        metric == Metric::MessageBytes ? Metric::DenseBytes : Metric::DenseBytesTotal;
+    const auto sent = run.series->nearest(metric, axis, x);
+    const auto dense = run.series->nearest(denseMetric, axis, x);
+    if (!sent || !dense)
+        return {};
+    if (!(dense->value > kDenseRatio * sent->value && sent->value > 0.0))
+        return bytes(sent->value);
+    return TrafficChart::tr("%1, %2 times fewer than the %3 of dense messages")
+        .arg(bytes(sent->value),
+             QString::fromStdString(formatValue(dense->value / sent->value, ValueKind::Number)),
+             bytes(dense->value));
+}
+
 bool isDense(const RunInfo& run) {
     return run.series->numbers().compressionRatio.value_or(1.0) < kDenseRatio;
 }
@@ -30,13 +46,17 @@ TrafficChart::TrafficChart(QWidget* parent)
     row->setSpacing(2);
     row->addWidget(perStep_);
     row->addWidget(total_);
+    setObjectName(QStringLiteral("traffic-chart"));
+    setAccessibleName(tr("Bytes"));
     perStep_->setTitle(tr("Bytes a step"));
     total_->setTitle(tr("Bytes in total"));
+    addPlot(perStep_, QStringLiteral("bytes-per-step"));
+    addPlot(total_, QStringLiteral("bytes-in-total"));
     const auto provide = [this](PlotWidget* plot, Metric metric) {
         plot->setYAxis(ValueKind::Bytes, true);
-        plot->setHoverProvider([this, metric](double x) {
-            return hoverText(x, metric, [this, metric, x](const RunInfo& run) {
-                return bytes(run.series->nearest(metric, xAxis(), x)->value);
+        plot->setHoverProvider([this, plot, metric](double x) {
+            return hoverText(*plot, x, metric, [this, plot, metric, x](const RunInfo& run) {
+                return bytesText(run, metric, axisOf(*plot), x);
             });
         });
     };
@@ -45,8 +65,8 @@ TrafficChart::TrafficChart(QWidget* parent)
 }
 
 /// What dense messages would have cost, where no run of its own shows it.
-PlotLine TrafficChart::denseLine(const RunInfo& run, Metric metric) const {
-    PlotLine dense = line(run, metric, false, tr("if dense"));
+PlotLine TrafficChart::denseLine(const PlotWidget& plot, const RunInfo& run, Metric metric) const {
+    PlotLine dense = line(plot, run, metric, false, tr("if dense"));
     dense.colour = theme().mark;
     return dense;
 }
@@ -57,18 +77,18 @@ void TrafficChart::redraw() {
     QStringList words;
     const RunList runs = shownRuns();
     for (const RunInfo& run : runs) {
-        perStep.push_back(line(run, Metric::MessageBytes, true, run.name));
-        total.push_back(line(run, Metric::MessageBytesTotal, true, run.name));
+        perStep.push_back(line(*perStep_, run, Metric::MessageBytes, true, run.name));
+        total.push_back(line(*total_, run, Metric::MessageBytesTotal, true, run.name));
         words << tr("%1 %2").arg(run.name, bytes(run.series->numbers().bytesTotal.value_or(0.0)));
     }
     if (!runs.empty() && std::none_of(runs.begin(), runs.end(), isDense)) {
-        perStep.push_back(denseLine(runs.front(), Metric::DenseBytes));
-        total.push_back(denseLine(runs.front(), Metric::DenseBytesTotal));
+        perStep.push_back(denseLine(*perStep_, runs.front(), Metric::DenseBytes));
+        total.push_back(denseLine(*total_, runs.front(), Metric::DenseBytesTotal));
     }
     applyXAxis(*perStep_);
     applyXAxis(*total_);
-    perStep_->setData(std::move(perStep), {}, changeMarks());
-    total_->setData(std::move(total), {}, changeMarks());
+    perStep_->setData(std::move(perStep), {}, changeMarks(*perStep_));
+    total_->setData(std::move(total), {}, changeMarks(*total_));
     total_->setSummary(tr("Bytes in total: %1").arg(words.join(QStringLiteral(", "))));
 }
 
@@ -81,6 +101,16 @@ void TrafficChart::chooseRoom() {
 void TrafficChart::resizeEvent(QResizeEvent* event) {
     RunChart::resizeEvent(event);
     chooseRoom();
+}
+
+QStringList TrafficChart::logFields() const {
+    return {QStringLiteral("bytes_message"), QStringLiteral("bytes_up"),
+            QStringLiteral("bytes_down"), QStringLiteral("bytes_dense"),
+            QStringLiteral("bytes_paper")};
+}
+
+std::unique_ptr<RunChart> TrafficChart::fresh() const {
+    return std::make_unique<TrafficChart>();
 }
 
 void TrafficChart::applyTheme() {

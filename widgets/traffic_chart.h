@@ -13,14 +13,18 @@ class TrafficChart : public RunChart {
 public:
     explicit TrafficChart(QWidget* parent = nullptr);
 
+    [[nodiscard]] QStringList logFields() const override;
+
 protected:
     void redraw() override;
     void applyTheme() override;
+    [[nodiscard]] std::unique_ptr<RunChart> fresh() const override;
     void resizeEvent(QResizeEvent* event) override;
 
 private:
     void chooseRoom();
-    [[nodiscard]] PlotLine denseLine(const RunInfo& run, Metric metric) const;
+    [[nodiscard]] PlotLine denseLine(const PlotWidget& plot, const RunInfo& run,
+                                     Metric metric) const;
 
     PlotWidget* perStep_;
     PlotWidget* total_;

@@ -15,7 +15,8 @@ namespace gradlab::engine {
 
 namespace {
 
-/// Calls `use(line, record)` for each complete line; `record` is empty for kinds of later versions.
+/// Calls `use(line, record)` for each complete line until it returns false; `record` is empty for
+/// kinds of later versions.
 template <class Use>
 void forEachLine(const std::filesystem::path& path, const Use& use) {
     std::ifstream file(path, std::ios::binary);
@@ -34,7 +35,8 @@ void forEachLine(const std::filesystem::path& path, const Use& use) {
                             "): " + path.string() + ", line " + std::to_string(number) +
                             "; remove the line or give another log");
         }
-        use(line, std::move(record));
+        if (!use(line, std::move(record)))
+            return;
     }
 }
 
@@ -83,8 +85,15 @@ std::vector<Record> readRunLog(const std::filesystem::path& path) {
     forEachLine(path, [&](const std::string&, std::optional<Record> record) {
         if (record)
             records.push_back(std::move(*record));
+        return true;
     });
     return records;
+}
+
+void readRunLog(const std::filesystem::path& path, const std::function<bool(const Record&)>& use) {
+    forEachLine(path, [&](const std::string&, const std::optional<Record>& record) {
+        return !record || use(*record);
+    });
 }
 
 void cutRunLogAfter(const std::filesystem::path& path, std::uint64_t step) {
@@ -94,9 +103,10 @@ void cutRunLogAfter(const std::filesystem::path& path, std::uint64_t step) {
     forEachLine(path, [&](const std::string& line, const std::optional<Record>& record) {
         const bool end = record && std::holds_alternative<EndRecord>(*record);
         if (end || (record && stepOf(*record) > step))
-            return;
+            return true;
         file.write(line);
         file.write("\n");
+        return true;
     });
     file.commit();
 }

@@ -10,6 +10,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <optional>
 #include <vector>
 
@@ -34,6 +35,10 @@ private:
 /// @throws DataError naming file and line
 [[nodiscard]] GRADLAB_ENGINE_EXPORT std::vector<Record>
 readRunLog(const std::filesystem::path& path);
+
+/// The same one at a time, for logs of any size: until `use` returns false.
+GRADLAB_ENGINE_EXPORT void readRunLog(const std::filesystem::path& path,
+                                      const std::function<bool(const Record&)>& use);
 
 /// For resuming at `step`: drops every line past it, every end record, and a cut last line. Written
 /// aside and renamed. A missing log stays missing.

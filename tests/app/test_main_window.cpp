@@ -80,8 +80,8 @@ private Q_SLOTS:
         const auto window = makeWindow(tests::smallRace());
         QVERIFY(QTest::qWaitForWindowActive(window.get()));
         using widgets::XAxis;
-        for (const XAxis axis :
-             {XAxis::Bytes, XAxis::SimulatedTime, XAxis::WallTime, XAxis::Step}) {
+        for (const XAxis axis : {XAxis::Bytes, XAxis::SimulatedTime, XAxis::WallTime, XAxis::Epoch,
+                                 XAxis::Tokens, XAxis::Step}) {
             QTest::keyClick(window->board(), Qt::Key_X);
             QCOMPARE(window->board()->xAxis(), axis);
             for (const widgets::RunChart* chart : window->board()->charts())

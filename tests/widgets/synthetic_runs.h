@@ -45,6 +45,7 @@ public:
             start.entropyFloorValid = 8.5;
             start.unigramPerplexityValid = 80.3;
             start.cpuTimeShown = true;
+            start.stepsPerEpoch = 250;
             series_.back()->append(start);
         }
         totals_.resize(kinds_.size());
@@ -95,6 +96,8 @@ private:
         Totals& totals = totals_[run];
         engine::StepRecord record;
         record.step = step_;
+        record.epoch = (step_ - 1) / 250;
+        record.tokens = step_ * 1120;
         const double noise = 0.12 * std::sin(static_cast<double>(step_ * (7 + run)) * 1.7) *
                              std::cos(static_cast<double>(step_) * 0.61);
         record.loss = std::log(perplexity(kind)) + noise;

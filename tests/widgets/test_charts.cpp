@@ -5,6 +5,7 @@
 #include "tests/support/qt_warnings.h"
 #include "tests/widgets/chart_pictures.h"
 #include "tests/widgets/synthetic_runs.h"
+#include "widgets/chart_picture.h"
 #include "widgets/stacked_bars.h"
 
 #include <QStandardPaths>
@@ -35,7 +36,7 @@ private Q_SLOTS:
     void barsKeepTheirTextApart();
     void networkHereIsNotTheTurn();
     void presentationIsLarge();
-    void pictureAtAnySize();
+    void smoothingKeepsTheRawLine();
 };
 
 void TestCharts::initTestCase() {
@@ -58,7 +59,7 @@ void TestCharts::boardHasNoFaults_data() {
     for (const int runs : {1, 3, 8})
         for (const int steps : {1, 600})
             for (const QSize& size : {QSize(1024, 600), QSize(1280, 700), QSize(1920, 960)})
-                for (const int axis : {0, 1, 2, 3}) {
+                for (const int axis : {0, 1, 2, 3, 4, 5}) {
                     const bool dark = axis % 2 == 1;
                     QTest::addRow("%d runs, %d steps, %d wide, axis %d", runs, steps, size.width(),
                                   axis)
@@ -236,11 +237,11 @@ void TestCharts::hoverReadsLoggedValues() {
 void TestCharts::xAxisCycles() {
     XAxis axis = XAxis::Step;
     QSet<QString> titles;
-    for (int i = 0; i < 4; ++i) {
+    for (std::size_t i = 0; i < kXAxisCount; ++i) {
         titles.insert(xAxisTitle(axis));
         axis = nextXAxis(axis);
     }
-    QCOMPARE(titles.size(), 4);
+    QCOMPARE(titles.size(), 6);
     QVERIFY(axis == XAxis::Step);
 }
 
@@ -283,25 +284,28 @@ void TestCharts::presentationIsLarge() {
     QVERIFY(strip.sizeHint().height() > before);
 }
 
-void TestCharts::pictureAtAnySize() {
-    SyntheticRace race(3);
-    race.advance(120);
-    for (const QSize& size : {QSize(320, 200), QSize(1600, 900)}) {
-        PerplexityChart chart;
-        chart.setRuns(race.runs());
-        const QImage picture = chart.renderImage(size, 2.0);
-        QCOMPARE(picture.size(), size * 2);
-        QVERIFY(coloursIn(picture) > 20);
-    }
-    TrafficChart traffic;
-    traffic.setRuns(race.runs());
-    const QImage both = traffic.renderImage({800, 240}, 2.0);
-    for (const QRect& half : {QRect(0, 0, 800, 480), QRect(800, 0, 800, 480)})
-        for (int run = 0; run < 3; ++run)
-            QVERIFY(hasColour(both.copy(half), Theme::make(false, false).runColour(run)));
-    PlotWidget plot;
-    plot.setData({lineOf({{0, 0}, {1, 1}})}, {}, {});
-    QCOMPARE(plot.renderImage({300, 200}, 1.5).size(), QSize(450, 300));
+void TestCharts::smoothingKeepsTheRawLine() {
+    SyntheticRace race(1);
+    race.advance(300);
+    SparsityChart chart;
+    chart.resize(900, 400);
+    chart.setRuns(race.runs());
+    chart.show();
+    const auto longLines = [&] { // others have two points
+        const QByteArray svg =
+            chartPicture(chart, PictureFormat::Svg, chart.size(), Theme::make(false, false));
+        int count = 0;
+        for (const QByteArray& part : svg.split('<'))
+            count += part.startsWith("polyline") && part.count(',') > 50 ? 1 : 0;
+        return count;
+    };
+    chart.setSmoothing(1.0);
+    chart.refresh();
+    QCOMPARE(longLines(), 4);
+    chart.setSmoothing(50.0);
+    QVERIFY(chart.refresh());
+    QCOMPARE(longLines(), 6); // energy and norm raw and smoothed; the two shares
+    QVERIFY(hasColour(chart.grab().toImage(), Theme::make(false, false).runColour(0)));
 }
 
 QTEST_MAIN(TestCharts)

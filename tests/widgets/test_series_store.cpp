@@ -24,7 +24,7 @@ constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 void append(SeriesStore& store, double x, double value) {
     const std::array<double, 1> values{value};
-    store.append({x, 100.0 * x, 0.5 * x, 0.25 * x}, values);
+    store.append({x, 100.0 * x, 0.5 * x, 0.25 * x, 0.01 * x, 32.0 * x}, values);
 }
 
 std::pair<double, double> extremes(const std::vector<PlotPoint>& points) {
@@ -57,6 +57,8 @@ private Q_SLOTS:
     void nonFiniteValuesAreGapsAndMarks();
     void zeroAndNegativeValuesAreValues();
     void timeNeverGoesBack();
+    void smoothedIsTheRecurrence();
+    void smoothedOfMergedSamplesStaysClose();
     void nearestIsALoggedSample();
     void runSeriesAddsUpBytes();
     void runSeriesMarksChanges();
@@ -207,6 +209,55 @@ void TestSeriesStore::timeNeverGoesBack() {
     for (std::size_t i = 1; i < points.size(); ++i)
         QVERIFY(points[i - 1].x <= points[i].x);
     QVERIFY(points.front().x == 5.0 && points.back().x == 6.0);
+}
+
+void TestSeriesStore::smoothedIsTheRecurrence() {
+    for (const double steps : {1.0, 2.0, 8.0, 300.0}) {
+        SeriesStore store(1);
+        std::mt19937_64 random(5);
+        std::vector<double> expected;
+        double sum = 0.0;
+        double weight = 0.0;
+        for (int i = 1; i <= 400; ++i) {
+            const double y = i == 90 ? kNaN : 10.0 + static_cast<double>(random() % 100);
+            append(store, i, y);
+            if (std::isfinite(y)) {
+                sum = sum * (1.0 - 1.0 / steps) + y / steps;
+                weight = weight * (1.0 - 1.0 / steps) + 1.0 / steps;
+            }
+            expected.push_back(std::isfinite(y) ? sum / weight : kNaN);
+        }
+        const auto all = store.smoothed(0, {XAxis::Step, 0.0, 1e9, 2000}, steps);
+        QCOMPARE(all.size(), std::size_t{400});
+        for (std::size_t i = 0; i < all.size(); ++i) {
+            QCOMPARE(all[i].x, static_cast<double>(i + 1));
+            QVERIFY2(std::isnan(expected[i]) ? std::isnan(all[i].y)
+                                             : std::abs(all[i].y - expected[i]) < 1e-9,
+                     QByteArray::number(i));
+        }
+        // A part of it has the same values: what was before counts.
+        for (const PlotPoint& point : store.smoothed(0, {XAxis::Step, 200.0, 210.0, 100}, steps))
+            QVERIFY(std::abs(point.y - expected[static_cast<std::size_t>(point.x) - 1]) < 1e-9);
+    }
+}
+
+void TestSeriesStore::smoothedOfMergedSamplesStaysClose() {
+    SeriesStore store(1, 64);
+    double sum = 0.0;
+    double weight = 0.0;
+    constexpr double kSteps = 2000.0;
+    for (int i = 1; i <= 20000; ++i) {
+        const double y = 100.0 * std::exp(-i / 5000.0) + (i % 2 == 0 ? 7.0 : -7.0);
+        append(store, i, y);
+        sum = sum * (1.0 - 1.0 / kSteps) + y / kSteps;
+        weight = weight * (1.0 - 1.0 / kSteps) + 1.0 / kSteps;
+    }
+    const auto points = store.smoothed(0, {XAxis::Step, 0.0, 1e9, 100}, kSteps);
+    QVERIFY(points.size() > 20 && points.size() <= 100);
+    QCOMPARE(points.back().x, 20000.0);
+    QVERIFY2(std::abs(points.back().y - sum / weight) < 0.5, QByteArray::number(points.back().y));
+    for (std::size_t i = 1; i < points.size(); ++i) // the noise is gone
+        QVERIFY(points[i].y < points[i - 1].y + 0.1);
 }
 
 void TestSeriesStore::nearestIsALoggedSample() {

@@ -41,7 +41,7 @@ void GradientPanel::setRuns(std::vector<Run> runs) {
         names.push_back({run.id, run.name});
     inspector_->setRuns(names);
     if (isVisible())
-        refresh();
+        tick(); // a short run may be over before the timer's next turn
 }
 
 void GradientPanel::add(int runId, const Snapshot& snapshot) {

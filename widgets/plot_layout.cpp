@@ -90,29 +90,51 @@ std::vector<PlotTick> PlotLayouter::xTicksFor(int count, double right) const {
     return placed;
 }
 
+namespace {
+
+struct ShownLabels {
+    std::size_t count;
+    bool dropped;
+};
+
+/// Takes away labels that come too near the one before them.
+ShownLabels dropCrowdedLabels(std::vector<PlotTick>& ticks) {
+    ShownLabels shown{0, false};
+    double right = -std::numeric_limits<double>::infinity();
+    for (PlotTick& tick : ticks) {
+        if (tick.text.isEmpty())
+            continue;
+        if (tick.box.left() < right + 2 * kPad) {
+            tick = {tick.position, {}, {}};
+            shown.dropped = true;
+            continue;
+        }
+        right = tick.box.right();
+        ++shown.count;
+    }
+    return shown;
+}
+
+} // namespace
+
 void PlotLayouter::placeXTicks() {
     // The axis says what it is at the right end of its labels' line.
     const double wide = std::min(width(content_.x.title), size_.width() / 2);
     const QRectF box(size_.width() - wide - kPad, result_.plot.bottom() + kPad, wide, lineHeight());
     result_.xTitle = {metrics_.elidedText(content_.x.title, Qt::ElideRight, wide + 1.0), box};
-    const auto crowded = [](const std::vector<PlotTick>& ticks) {
-        double right = -std::numeric_limits<double>::infinity();
-        for (const PlotTick& tick : ticks) {
-            if (tick.text.isEmpty())
-                continue;
-            if (tick.box.left() < right + 2 * kPad)
-                return true;
-            right = tick.box.right();
-        }
-        return false;
-    };
+    // All labels of the most ticks that have room; where that leaves fewer than two, as many as
+    // have room of those that do not.
+    std::size_t most = 0;
     for (int count = 10; count >= 1; --count) {
-        result_.xTicks = xTicksFor(count, box.left() - 2 * kPad);
-        if (!crowded(result_.xTicks))
+        std::vector<PlotTick> ticks = xTicksFor(count, box.left() - 2 * kPad);
+        const auto [shown, crowded] = dropCrowdedLabels(ticks);
+        const bool good = !crowded && shown > 1;
+        if (good || shown > most || result_.xTicks.empty())
+            result_.xTicks = std::move(ticks);
+        if (good)
             return;
+        most = std::max(most, shown);
     }
-    for (PlotTick& tick : result_.xTicks)
-        tick = {tick.position, {}, {}};
 }
 
 double PlotLayout::mapX(double value) const {

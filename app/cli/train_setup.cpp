@@ -125,11 +125,13 @@ void requireSameRun(const engine::ResumePoint& point, const Experiment& kept) {
             engine::formatFieldValue(field, engine::getField(start, field.path));
         const std::string after =
             engine::formatFieldValue(field, engine::getField(now, field.path));
-        if (before != after)
-            throw engine::DataError(
-                "the checkpoint is of another run: " + point.checkpoint.string() + " has " +
-                field.path + " " + after + ", " + document.string() + " " + before +
-                "; start another run with what you want to change");
+        if (before == after)
+            continue;
+        std::string message = "the checkpoint is of another run: " + point.checkpoint.string();
+        message += " has " + field.path + " " + after;
+        message += ", " + document.string() + " " + before;
+        message += "; start another run with what you want to change";
+        throw engine::DataError(message);
     }
 }
 

@@ -60,6 +60,42 @@ private Q_SLOTS:
             }
         QCOMPARE(struck, 0);
     }
+
+    /// Wide numbers on a narrow axis: some have room.
+    void smallPlotsHaveLabelsBelowThem_data() {
+        QTest::addColumn<int>("kind");
+        QTest::addColumn<double>("from");
+        QTest::addColumn<double>("to");
+        QTest::newRow("bytes, 200 steps") << int(widgets::ValueKind::Bytes) << 3.8e3 << 6.9e7;
+        QTest::newRow("bytes, 600 steps") << int(widgets::ValueKind::Bytes) << 3.8e3 << 2.1e8;
+        QTest::newRow("bytes, many") << int(widgets::ValueKind::Bytes) << 1e6 << 3e12;
+        QTest::newRow("time") << int(widgets::ValueKind::Seconds) << 8e-3 << 140.0;
+        QTest::newRow("long time") << int(widgets::ValueKind::Seconds) << 0.2 << 3e5;
+        QTest::newRow("number") << int(widgets::ValueKind::Number) << 1.0 << 1e6;
+    }
+    void smallPlotsHaveLabelsBelowThem() {
+        QFETCH(int, kind);
+        QFETCH(double, from);
+        QFETCH(double, to);
+        widgets::PlotContent content;
+        content.x.title = QStringLiteral("simulated time");
+        content.x.kind = static_cast<widgets::ValueKind>(kind);
+        content.x.logarithmic = true;
+        content.lines = {line(QStringLiteral("Random-k 1 %"), to, 1.0)};
+        const widgets::PlotLayout layout =
+            widgets::layOutPlot(content, {{from, to}, {0.0, 2.0}},
+                                widgets::Theme::fromPalette(QPalette(), false), {250.0, 180.0});
+        double right = 0.0;
+        int shown = 0;
+        for (const widgets::PlotTick& tick : layout.xTicks) {
+            if (tick.text.isEmpty())
+                continue;
+            QVERIFY(++shown == 1 || tick.box.left() > right);
+            right = tick.box.right();
+        }
+        QVERIFY(right < layout.xTitle.box.left());
+        QVERIFY2(shown >= 2, QByteArray::number(shown));
+    }
 };
 
 QTEST_MAIN(TestPlotLabels)

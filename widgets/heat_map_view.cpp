@@ -79,10 +79,10 @@ void HeatMapView::findScale() {
     most_ = 1;
     least_ = engine::HeatMap::kFocusColumns; // above every level
     for (int pane = 0; pane < kPanes; ++pane)
-        for (const int level : levels(pane))
-            if (level != 0) {
-                most_ = std::max(most_, std::abs(level));
-                least_ = std::min(least_, std::abs(level));
+        for (const std::int8_t level : levels(pane))
+            if (const int high = std::abs(int{level}); high != 0) {
+                most_ = std::max(most_, high);
+                least_ = std::min(least_, high);
             }
     least_ = std::clamp(least_, std::max(1, most_ - kScaleLevels + 1), most_);
 }
@@ -156,10 +156,10 @@ QImage HeatMapView::image(const std::vector<std::int8_t>& levels, int rows, int 
                 held = level;
         }
     QImage image(columns, rows, QImage::Format_RGB32);
+    auto cell = cells.begin();
     for (int r = 0; r < rows; ++r)
         for (int c = 0; c < columns; ++c)
-            image.setPixelColor(c, r,
-                                levelColour(cells[static_cast<std::size_t>(r * columns + c)]));
+            image.setPixelColor(c, r, levelColour(*cell++));
     return image;
 }
 

@@ -251,8 +251,8 @@ void HistogramPlot::paintLine(QPainter& painter) const {
     const QRectF box(right ? x + kPad : x - kPad - wide, plot_.top(), wide, metrics.height());
     painter.fillRect(box, theme_.background);
     painter.setPen(theme_.text);
-    painter.drawText(box, (right ? Qt::AlignLeft : Qt::AlignRight) | Qt::AlignVCenter,
-                     data_.lineName);
+    const Qt::Alignment side = right ? Qt::AlignLeft : Qt::AlignRight;
+    painter.drawText(box, static_cast<int>((side | Qt::AlignVCenter).toInt()), data_.lineName);
 }
 
 void HistogramPlot::paintEvent(QPaintEvent* /*event*/) {

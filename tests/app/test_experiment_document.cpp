@@ -57,7 +57,7 @@ std::unique_ptr<app::MainWindow> makeWindow(const QString& file = {}) {
 QString writeExperiment(const QTemporaryDir& folder, const char* name, double lr) {
     engine::Experiment experiment = engine::defaultExperiment();
     experiment.training.lr = lr;
-    const QString path = folder.filePath(QLatin1String(name));
+    QString path = folder.filePath(QLatin1String(name));
     QFile file(path);
     if (!file.open(QIODevice::WriteOnly) ||
         file.write(QByteArray::fromStdString(engine::toJson(experiment))) <= 0)

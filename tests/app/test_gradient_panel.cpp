@@ -141,7 +141,7 @@ private Q_SLOTS:
         QSignalSpy wanted(&panel, &app::GradientPanel::inspectionWanted);
         panel.setRuns({{1, QStringLiteral("on"), true}});
         panel.show();
-        QTRY_VERIFY(wanted.size() > 0);
+        QTRY_VERIFY(!wanted.isEmpty());
         panel.setRuns({{2, QStringLiteral("over"), false}});
         wanted.clear();
         panel.hide();

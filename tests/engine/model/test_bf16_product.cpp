@@ -11,6 +11,7 @@
 #include <QTest>
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <cmath>
 #include <cstring>
@@ -208,11 +209,13 @@ private slots:
     // Shapes of several tasks, the last one shorter; a right-hand side beyond the caches.
     void sameBitsForEveryNumberOfThreads() {
         GRADLAB_SKIP_WITHOUT_BF16();
-        struct {
+        struct Shape {
             std::size_t m;
             std::size_t n;
             std::size_t k;
-        } const shapes[] = {{700, 256, 64}, {333, 1000, 300}, {150, 40, 20000}, {1030, 24, 500}};
+        };
+        constexpr std::array shapes{Shape{700, 256, 64}, Shape{333, 1000, 300},
+                                    Shape{150, 40, 20000}, Shape{1030, 24, 500}};
         for (const auto& shape : shapes) {
             Products products(shape.m, shape.n, shape.k);
             const std::vector<float> serial = products.results();
@@ -274,7 +277,8 @@ private slots:
             CheckFailure);
         QVERIFY_EXCEPTION_THROWN(
             multiply<float>(b.factor(), packed, {c.data(), 3, 5}, Accumulate::No), CheckFailure);
-        QVERIFY_EXCEPTION_THROWN(PackedMatrix<double>(ProductType::Bf16), CheckFailure);
+        QVERIFY_EXCEPTION_THROWN(static_cast<void>(PackedMatrix<double>{ProductType::Bf16}),
+                                 CheckFailure);
     }
 };
 

@@ -7,6 +7,7 @@
 #include "app/experiment_panel.h"
 #include "app/gradient_panel.h"
 #include "app/run_collection.h"
+#include "app/run_panel.h"
 #include "app/tuning_bar.h"
 #include "app/worker_panel.h"
 #include "widgets/message_banner.h"
@@ -21,9 +22,7 @@
 #include <QMessageBox>
 #include <QMimeData>
 #include <QPushButton>
-#include <QSortFilterProxyModel>
 #include <QStatusBar>
-#include <QTableView>
 #include <QTemporaryDir>
 #include <QTimer>
 
@@ -41,8 +40,7 @@ MainWindow::MainWindow(WindowServices services, const WindowOptions& options, QW
       panel_(new ExperimentPanel(this)),
       document_(new ExperimentDocument(!options.isScripted(), this)), tuning_(new TuningBar(this)),
       workers_(new WorkerPanel(this)), gradient_(new GradientPanel(this)),
-      banner_(new widgets::MessageBanner(this)), tableModel_(new widgets::RunTableModel(this)),
-      tableOrder_(new QSortFilterProxyModel(this)), table_(new QTableView(this)),
+      banner_(new widgets::MessageBanner(this)), table_(new RunPanel(runs_, this)),
       progress_(new widgets::StatusProgress(this)), axisLabel_(new QLabel(this)),
       script_(options.script), workerScript_(options.actions), runFolder_(options.out) {
     setObjectName(QStringLiteral("mainWindow"));
@@ -88,7 +86,7 @@ MainWindow::~MainWindow() {
 
 QPixmap MainWindow::picture() {
     board_->refreshAll();
-    tableModel_->refresh();
+    table_->model()->refresh();
     return grab();
 }
 

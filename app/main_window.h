@@ -24,15 +24,12 @@ class QDockWidget;
 class QFileDialog;
 class QLabel;
 class QMenu;
-class QSortFilterProxyModel;
 class QSpinBox;
-class QTableView;
 class QTemporaryDir;
 class QToolBar;
 
 namespace gradlab::widgets {
 class MessageBanner;
-class RunTableModel;
 class StatusProgress;
 } // namespace gradlab::widgets
 
@@ -43,6 +40,7 @@ class ChartExporter;
 class ExperimentPanel;
 class GradientPanel;
 class RunCollection;
+class RunPanel;
 class TuningBar;
 class WorkerPanel;
 
@@ -66,6 +64,7 @@ public:
     [[nodiscard]] ExperimentDocument* document() const noexcept { return document_; }
     [[nodiscard]] TuningBar* tuning() const noexcept { return tuning_; }
     [[nodiscard]] WorkerPanel* workers() const noexcept { return workers_; }
+    [[nodiscard]] RunPanel* table() const noexcept { return table_; }
     [[nodiscard]] GradientPanel* gradient() const noexcept { return gradient_; }
     [[nodiscard]] widgets::MessageBanner* banner() const noexcept { return banner_; }
     [[nodiscard]] bool isPresenting() const noexcept { return presenting_; }
@@ -98,7 +97,6 @@ private:
     // main_window_layout.cpp
     void buildLayout();
     void buildDocks();
-    void buildTable();
     void buildStatusBar();
     void applyTheme();
     void resetLayout();
@@ -158,11 +156,9 @@ private:
     void savePicture();
     void chooseRunFolder();
     void copyCommandLine();
-    void copyTable();
     void openRunFolder(const std::filesystem::path& folder);
     void showLesson();
     void showAbout();
-    [[nodiscard]] std::vector<int> selectedRuns() const;
 
     struct Actions {
         QAction* start = nullptr;
@@ -193,7 +189,6 @@ private:
         QAction* savePicture = nullptr;
         QAction* recordIn = nullptr;
         QAction* copyCommand = nullptr;
-        QAction* copyTable = nullptr;
         QAction* undo = nullptr;
         QAction* redo = nullptr;
         QAction* quit = nullptr;
@@ -212,9 +207,7 @@ private:
     WorkerPanel* workers_;
     GradientPanel* gradient_;
     widgets::MessageBanner* banner_;
-    widgets::RunTableModel* tableModel_;
-    QSortFilterProxyModel* tableOrder_;
-    QTableView* table_;
+    RunPanel* table_;
     QDockWidget* panelDock_ = nullptr;
     QDockWidget* tableDock_ = nullptr;
     QDockWidget* workersDock_ = nullptr;

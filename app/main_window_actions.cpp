@@ -5,6 +5,7 @@
 #include "app/experiment_panel.h"
 #include "app/main_window.h"
 #include "app/run_collection.h"
+#include "app/run_panel.h"
 #include "app/tuning_bar.h"
 #include "widgets/experiment_form.h"
 
@@ -18,7 +19,6 @@
 #include <QPushButton>
 #include <QSettings>
 #include <QSpinBox>
-#include <QTableView>
 #include <QToolBar>
 #include <QUndoStack>
 
@@ -56,7 +56,7 @@ void MainWindow::buildRunActions() {
     connect(actions_.step, &QAction::triggered, this, &MainWindow::stepOnce);
     connect(actions_.stop, &QAction::triggered, this, &MainWindow::stopRun);
     connect(actions_.runAgain, &QAction::triggered, this, [this] {
-        const std::vector<int> selected = selectedRuns();
+        const std::vector<int> selected = table_->selectedRuns();
         runAgain(selected.size() == 1 ? selected.front() : TrainingSession::kAllRuns);
     });
     connect(actions_.removeRuns, &QAction::triggered, this, &MainWindow::removeSelectedRuns);
@@ -140,7 +140,8 @@ void MainWindow::buildMenus() {
     QMenu* edit = menuBar()->addMenu(tr("&Edit"));
     edit->addActions({actions_.undo, actions_.redo});
     edit->addSeparator();
-    edit->addActions({actions_.copyCommand, actions_.copyTable, actions_.copyChart});
+    edit->addActions({actions_.copyCommand, table_->actions().copyTsv,
+                      table_->actions().copyMarkdown, actions_.copyChart});
     QMenu* run = menuBar()->addMenu(tr("&Run"));
     run->addActions({actions_.start, actions_.pause, actions_.step, actions_.stop});
     run->addSeparator();
@@ -161,7 +162,7 @@ void MainWindow::buildMenus() {
     view->addActions({actions_.present, actions_.resetLayout});
     QMenu* help = menuBar()->addMenu(tr("&Help"));
     help->addActions({actions_.lesson, actions_.about});
-    table_->addActions({actions_.runAgain, actions_.removeRuns, actions_.copyTable});
+    table_->addRunActions({actions_.runAgain, actions_.removeRuns});
     panelDock_->toggleViewAction()->setShortcut(Qt::CTRL | Qt::Key_E);
     addAction(panelDock_->toggleViewAction());
     QAction* gradient = gradientDock_->toggleViewAction();

@@ -13,7 +13,6 @@
 #include "engine/training/experiment_schema.h"
 #include "widgets/experiment_form.h"
 #include "widgets/message_banner.h"
-#include "widgets/run_table_model.h"
 #include "widgets/status_progress.h"
 
 #include <QAction>
@@ -28,8 +27,6 @@
 #include <QMessageBox>
 #include <QPixmap>
 #include <QSaveFile>
-#include <QSortFilterProxyModel>
-#include <QTableView>
 #include <QTextBrowser>
 #include <QUndoStack>
 #include <QVBoxLayout>
@@ -65,8 +62,6 @@ void MainWindow::buildFileActions() {
                                    tr("Write log, checkpoints and summary of the next start"));
     actions_.copyCommand = addCommand(tr("Copy &Command Line"), {Qt::CTRL | Qt::SHIFT | Qt::Key_C},
                                       tr("The gradlab-cli command of the selected experiment"));
-    actions_.copyTable =
-        addCommand(tr("Copy &Table"), {}, tr("The runs as tab-separated text, for a spreadsheet"));
     actions_.quit = addCommand(tr("&Quit"), {Qt::CTRL | Qt::Key_Q}, tr("Leave the program"));
     actions_.undo = panel_->form()->undoStack()->createUndoAction(this, tr("&Undo"));
     actions_.undo->setShortcuts(QKeySequence::Undo);
@@ -81,7 +76,6 @@ void MainWindow::buildFileActions() {
     connect(actions_.savePicture, &QAction::triggered, this, &MainWindow::savePicture);
     connect(actions_.recordIn, &QAction::triggered, this, &MainWindow::chooseRunFolder);
     connect(actions_.copyCommand, &QAction::triggered, this, &MainWindow::copyCommandLine);
-    connect(actions_.copyTable, &QAction::triggered, this, &MainWindow::copyTable);
     connect(actions_.quit, &QAction::triggered, this, &MainWindow::close);
     connect(actions_.lesson, &QAction::triggered, this, &MainWindow::showLesson);
     connect(actions_.about, &QAction::triggered, this, &MainWindow::showAbout);
@@ -257,13 +251,6 @@ void MainWindow::chooseRunFolder() {
 
 void MainWindow::copyCommandLine() {
     QApplication::clipboard()->setText(panel_->form()->commandLine());
-}
-
-void MainWindow::copyTable() {
-    QModelIndexList rows;
-    for (const QModelIndex& row : table_->selectionModel()->selectedRows())
-        rows.push_back(tableOrder_->mapToSource(row));
-    QApplication::clipboard()->setText(tableModel_->toTsv(rows));
 }
 
 void MainWindow::showLesson() {

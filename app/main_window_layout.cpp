@@ -6,25 +6,22 @@
 #include "app/gradient_panel.h"
 #include "app/main_window.h"
 #include "app/run_collection.h"
+#include "app/run_panel.h"
 #include "app/tuning_bar.h"
 #include "app/worker_panel.h"
 #include "widgets/gradient_inspector.h"
 #include "widgets/icons.h"
 #include "widgets/message_banner.h"
-#include "widgets/run_table_model.h"
 #include "widgets/status_progress.h"
 
 #include <QAction>
 #include <QApplication>
 #include <QDockWidget>
-#include <QHeaderView>
 #include <QLabel>
 #include <QMenuBar>
 #include <QSettings>
-#include <QSortFilterProxyModel>
 #include <QSpinBox>
 #include <QStatusBar>
-#include <QTableView>
 #include <QToolBar>
 #include <QVBoxLayout>
 
@@ -45,7 +42,6 @@ void MainWindow::buildLayout() {
     column->addWidget(tuning_);
     setCentralWidget(centre);
     tuning_->hide();
-    buildTable();
     buildDocks();
     buildStatusBar();
 }
@@ -78,24 +74,6 @@ void MainWindow::buildDocks() {
     setCorner(Qt::BottomRightCorner, Qt::RightDockWidgetArea);
 }
 
-void MainWindow::buildTable() {
-    tableOrder_->setSourceModel(tableModel_);
-    tableOrder_->setSortRole(widgets::RunTableModel::kSortRole);
-    table_->setObjectName(QStringLiteral("runTable"));
-    table_->setAccessibleName(tr("Runs of this session"));
-    table_->setModel(tableOrder_);
-    table_->setSortingEnabled(true);
-    table_->horizontalHeader()->setSortIndicator(-1, Qt::AscendingOrder);
-    table_->setSelectionBehavior(QAbstractItemView::SelectRows);
-    table_->setAlternatingRowColors(true);
-    table_->setContextMenuPolicy(Qt::ActionsContextMenu);
-    table_->verticalHeader()->hide();
-    table_->verticalHeader()->setDefaultSectionSize(fontMetrics().height() + 6);
-    table_->horizontalHeader()->setHighlightSections(false);
-    table_->horizontalHeader()->setSectionResizeMode(QHeaderView::ResizeToContents);
-    table_->setMinimumHeight(3 * fontMetrics().height());
-}
-
 void MainWindow::buildStatusBar() {
     statusBar()->setObjectName(QStringLiteral("statusBar"));
     statusBar()->addWidget(progress_, 1);
@@ -107,7 +85,7 @@ void MainWindow::buildStatusBar() {
 void MainWindow::applyTheme() {
     const widgets::Theme theme = widgets::Theme::fromPalette(QApplication::palette(), presenting_);
     board_->setTheme(theme);
-    tableModel_->setTheme(theme);
+    table_->setTheme(theme);
     gradient_->setTheme(widgets::Theme::fromPalette(QApplication::palette(), false));
     const QPalette colours = QApplication::palette();
     actions_.start->setIcon(widgets::icon(widgets::IconName::Start, colours));
@@ -136,7 +114,7 @@ void MainWindow::sizeDocks() {
     const int line = fontMetrics().height();
     resizeDocks({panelDock_}, {line * 24}, Qt::Horizontal);
     resizeDocks({gradientDock_}, {line * 34}, Qt::Horizontal);
-    resizeDocks({tableDock_}, {line * 8}, Qt::Vertical);
+    resizeDocks({tableDock_}, {line * 10}, Qt::Vertical);
 }
 
 /// False if there is nothing to restore, or it is of another version.
@@ -144,6 +122,7 @@ bool MainWindow::restoreSettings() {
     const QSettings settings;
     restoreGeometry(settings.value(QStringLiteral("window/geometry")).toByteArray());
     board_->restoreView(settings);
+    table_->restoreView(settings);
     smoothing_->setValue(static_cast<int>(board_->smoothing()));
     followChart();
     actions_.linkX->setChecked(board_->isXLinked());
@@ -158,6 +137,7 @@ void MainWindow::saveSettings() {
     setPresenting(false);
     QSettings settings;
     board_->saveView(settings);
+    table_->saveView(settings);
     settings.setValue(QStringLiteral("window/geometry"), saveGeometry());
     settings.setValue(QStringLiteral("window/state"), saveState(kLayoutVersion));
     settings.setValue(QStringLiteral("window/splitters"), board_->saveSplitters());

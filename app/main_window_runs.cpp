@@ -6,6 +6,7 @@
 #include "app/gradient_panel.h"
 #include "app/main_window.h"
 #include "app/run_collection.h"
+#include "app/run_panel.h"
 #include "app/tuning_bar.h"
 #include "app/worker_panel.h"
 #include "engine/core/errors.h"
@@ -18,8 +19,6 @@
 #include <QAction>
 #include <QCoreApplication>
 #include <QDockWidget>
-#include <QSortFilterProxyModel>
-#include <QTableView>
 #include <QTemporaryDir>
 
 #include <algorithm>
@@ -48,9 +47,6 @@ void MainWindow::connectParts() {
                                 runs_->find(id)->current);
         refreshTuning();
     });
-    connect(tableModel_, &widgets::RunTableModel::visibilityChanged, runs_,
-            &RunCollection::setVisible);
-    connect(tableModel_, &widgets::RunTableModel::renamed, runs_, &RunCollection::rename);
     connect(board_, &ChartBoard::runClicked, tuning_, &TuningBar::chooseTarget);
     connect(tuning_, &TuningBar::changeRequested, session_, &TrainingSession::change);
     connect(workers_, &WorkerPanel::actionRequested, this,
@@ -187,7 +183,7 @@ void MainWindow::followRecords(int runId, const std::vector<engine::Record>& rec
 }
 
 void MainWindow::followProgress(const engine::RunProgress& progress) {
-    tableModel_->refresh();
+    table_->model()->refresh();
     if (session_->isActive())
         refreshWorkers();
     if (progress.state == RunState::Loading) {
@@ -214,7 +210,6 @@ void MainWindow::followProgress(const engine::RunProgress& progress) {
 void MainWindow::refreshRunList() {
     const widgets::RunList list = runs_->list();
     board_->setRuns(list);
-    tableModel_->setRuns(list);
     refreshTuning();
     refreshGradient();
     updateActions();
@@ -290,7 +285,7 @@ void MainWindow::runAgain(int runId) {
 }
 
 void MainWindow::removeSelectedRuns() {
-    for (const int id : selectedRuns()) {
+    for (const int id : table_->selectedRuns()) {
         const bool isOn = session_->isActive() &&
                           std::find(raceIds_.begin(), raceIds_.end(), id) != raceIds_.end();
         if (isOn)
@@ -302,13 +297,6 @@ void MainWindow::removeSelectedRuns() {
             std::filesystem::remove(log, error);
         runs_->remove(id);
     }
-}
-
-std::vector<int> MainWindow::selectedRuns() const {
-    std::vector<int> ids;
-    for (const QModelIndex& row : table_->selectionModel()->selectedRows())
-        ids.push_back(row.data(widgets::RunTableModel::kRunIdRole).toInt());
-    return ids;
 }
 
 } // namespace gradlab::app

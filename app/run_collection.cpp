@@ -46,6 +46,7 @@ void RunCollection::add(int id, const engine::Experiment& experiment) {
     run->info.name = uniqueName(experimentTitle(experiment), id);
     run->info.colour = freeColour();
     run->info.method = methodText(experiment);
+    run->info.experiment = std::make_shared<const engine::Experiment>(experiment);
     run->info.series = run->series.get();
     runs_.push_back(std::move(run));
     Q_EMIT listChanged();
@@ -75,6 +76,7 @@ void RunCollection::follow(CollectedRun& run, const engine::Record& record) {
         return; // a log of another version may say it otherwise: its text is still shown
     }
     run.info.method = methodText(run.current);
+    run.info.experiment = std::make_shared<const engine::Experiment>(run.current);
     Q_EMIT experimentChanged(run.info.id);
     Q_EMIT listChanged();
 }
@@ -107,6 +109,33 @@ void RunCollection::rename(int id, const QString& name) {
         return;
     run->info.name = uniqueName(name.trimmed(), id);
     Q_EMIT listChanged();
+}
+
+void RunCollection::setNote(int id, const QString& note) {
+    if (CollectedRun* run = entry(id); run != nullptr && run->info.note != note) {
+        run->info.note = note;
+        Q_EMIT listChanged();
+    }
+}
+
+void RunCollection::setColour(int id, int colour) {
+    const int known = ((colour % widgets::Theme::kRunColours) + widgets::Theme::kRunColours) %
+                      widgets::Theme::kRunColours;
+    if (CollectedRun* run = entry(id); run != nullptr && run->info.colour != known) {
+        run->info.colour = known;
+        Q_EMIT listChanged();
+    }
+}
+
+void RunCollection::setBaseline(std::optional<int> id) {
+    bool changed = false;
+    for (const auto& run : runs_) {
+        const bool chosen = run->info.id == id;
+        changed |= run->info.baseline != chosen;
+        run->info.baseline = chosen;
+    }
+    if (changed)
+        Q_EMIT listChanged();
 }
 
 void RunCollection::setState(int id, const QString& state) {

@@ -11,6 +11,7 @@
 
 #include <filesystem>
 #include <memory>
+#include <optional>
 #include <vector>
 
 namespace gradlab::app {
@@ -37,6 +38,11 @@ public:
     void setLog(int id, const std::filesystem::path& log);
     void setVisible(int id, bool visible);
     void rename(int id, const QString& name);
+    void setNote(int id, const QString& note);
+    /// Index into Theme::runColour.
+    void setColour(int id, int colour);
+    /// The run that the others are compared with; nothing: none.
+    void setBaseline(std::optional<int> id);
     void setState(int id, const QString& state);
 
     [[nodiscard]] widgets::RunList list() const;

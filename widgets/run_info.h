@@ -7,7 +7,12 @@
 
 #include <QString>
 
+#include <memory>
 #include <vector>
+
+namespace gradlab::engine {
+struct Experiment;
+}
 
 namespace gradlab::widgets {
 
@@ -16,8 +21,11 @@ struct RunInfo {
     QString name;
     int colour = 0; ///< index into Theme::runColour
     bool visible = true;
-    QString method;                    ///< "topk 0.01, residual"
-    QString state;                     ///< "running", "paused", …
+    QString method;        ///< "topk 0.01, residual"
+    QString state;         ///< "running", "paused", …
+    QString note{};        ///< the person's own words
+    bool baseline = false; ///< what the other runs are compared with; one at most
+    std::shared_ptr<const engine::Experiment> experiment{}; ///< with the changes made; may be null
     const RunSeries* series = nullptr; ///< owned by the session, which outlives every view's list
 };
 

@@ -105,6 +105,9 @@ void RunSeries::append(const engine::StepRecord& record) {
     values[GradientColumn] = record.gradNorm;
     values[LearningRateColumn] = record.lr;
     steps_.append(now_, values);
+    if (exactLosses_.size() < kExactLosses &&
+        (exactLosses_.empty() || exactLosses_.back().step < record.step))
+        exactLosses_.push_back({record.step, record.loss});
 
     if (recentOutdated_)
         recent_.clear();
@@ -125,6 +128,9 @@ void RunSeries::append(const engine::EvalRecord& record) {
         valid_.append(x, value);
         if (std::isfinite(record.perplexity))
             best_ = std::min(best_.value_or(record.perplexity), record.perplexity);
+        if (std::isfinite(record.perplexity) &&
+            (improvements_.empty() || record.perplexity < improvements_.back().perplexity))
+            improvements_.push_back({record.perplexity, x});
     } else if (record.split == "test") {
         test_.append(x, value);
     }
@@ -236,6 +242,15 @@ StepParts RunSeries::measuredParts() const {
             .server = 0.0,
             .hidden = recentMean([](const StepRecord& r) { return r.t.transferHidden; }),
             .turn = recentMean([](const StepRecord& r) { return r.t.turn; })};
+}
+
+std::optional<XValues> RunSeries::reached(double perplexity) const {
+    const auto found =
+        std::partition_point(improvements_.begin(), improvements_.end(),
+                             [&](const Validation& v) { return v.perplexity > perplexity; });
+    if (found == improvements_.end())
+        return std::nullopt;
+    return found->x;
 }
 
 RunNumbers RunSeries::numbers() const {

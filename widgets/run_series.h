@@ -50,6 +50,12 @@ struct ChangeMark {
     std::string text; ///< short: "memory none → residual"
 };
 
+/// A step's training loss with every bit of its record.
+struct ExactLoss {
+    std::uint64_t step = 0;
+    double loss = 0.0;
+};
+
 /// The latest numbers of a run; nothing where there is no such number yet.
 struct RunNumbers {
     std::uint64_t step = 0;
@@ -93,6 +99,13 @@ public:
 
     [[nodiscard]] const std::vector<ChangeMark>& changes() const noexcept { return changes_; }
     [[nodiscard]] RunNumbers numbers() const;
+    /// Of the first kExactLosses steps, in order; steps whose records were not handed on are
+    /// missing.
+    [[nodiscard]] const std::vector<ExactLoss>& exactLosses() const noexcept {
+        return exactLosses_;
+    }
+    /// Where the first validation was at `perplexity` or below; bytes are one worker's messages.
+    [[nodiscard]] std::optional<XValues> reached(double perplexity) const;
     /// A step of the modelled cluster: CPU time of one worker, the server, the link model. Means of
     /// the last kRecentSteps steps.
     [[nodiscard]] StepParts simulatedParts() const;
@@ -109,6 +122,7 @@ public:
 
     static constexpr std::size_t kRecentSteps = 50;
     static constexpr std::size_t kMaxChanges = 200;
+    static constexpr std::size_t kExactLosses = 100'000; ///< 1.6 MB a run
 
 private:
     struct Place {
@@ -125,6 +139,12 @@ private:
     SeriesStore test_;
     std::deque<engine::StepRecord> recent_; ///< at most kRecentSteps
     std::vector<ChangeMark> changes_;
+    std::vector<ExactLoss> exactLosses_;
+    struct Validation {
+        double perplexity = 0.0;
+        XValues x{};
+    };
+    std::vector<Validation> improvements_; ///< each better than all before it
     XValues now_{};
     double smoothedLoss_ = 0.0;
     double smoothingWeight_ = 0.0;

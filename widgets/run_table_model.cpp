@@ -2,13 +2,12 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "widgets/run_table_model.h"
 
-#include "widgets/axis_ticks.h"
+#include "widgets/run_table_columns.h"
 
-#include <QLocale>
-#include <QPixmap>
-#include <QStringList>
+#include <QFont>
 
 #include <algorithm>
+#include <cmath>
 
 namespace gradlab::widgets {
 
@@ -18,34 +17,13 @@ QVariant variant(const std::optional<double>& value) {
     return value ? QVariant(*value) : QVariant();
 }
 
-ValueKind kindOf(int column) {
-    switch (column) {
-    case RunTableModel::BytesPerStep:
-    case RunTableModel::TotalBytes:
-        return ValueKind::Bytes;
-    case RunTableModel::SimulatedTime:
-    case RunTableModel::WallTime:
-        return ValueKind::Seconds;
-    default:
-        return ValueKind::Number;
-    }
-}
-
-bool isNumber(int column) {
-    return column >= RunTableModel::Step;
-}
-
-/// Text that a spreadsheet takes for a formula gets an apostrophe; cells keep no tabs or line ends.
-QString tsvCell(QString text) {
-    text.replace(QChar(u'\t'), QChar(u' ')).replace(QChar(u'\n'), QChar(u' '));
-    if (!text.isEmpty() && QStringLiteral("=+-@").contains(text.front()))
-        text.prepend(QChar(u'\''));
-    return text;
-}
-
 bool sameRuns(const RunList& a, const RunList& b, std::size_t count) {
     return std::equal(a.begin(), a.begin() + static_cast<std::ptrdiff_t>(count), b.begin(),
                       [](const RunInfo& x, const RunInfo& y) { return x.id == y.id; });
+}
+
+double at(const XValues& x, XAxis axis) {
+    return x[static_cast<std::size_t>(axis)];
 }
 
 } // namespace
@@ -57,8 +35,11 @@ void RunTableModel::setRuns(const RunList& runs) {
     const bool grows = runs.size() >= runs_.size() && sameRuns(runs_, runs, runs_.size());
     const auto take = [&] {
         runs_ = runs;
-        numbers_.resize(runs.size());
-        revisions_.assign(runs.size(), 0);
+        rows_.assign(runs.size(), {});
+        const auto pinned = std::find_if(runs_.begin(), runs_.end(),
+                                         [](const RunInfo& run) { return run.baseline; });
+        baseline_ = pinned == runs_.end() ? -1 : static_cast<int>(pinned - runs_.begin());
+        compareSettings();
     };
     if (!grows) {
         beginResetModel();
@@ -76,21 +57,67 @@ void RunTableModel::setRuns(const RunList& runs) {
         Q_EMIT dataChanged(index(0, 0), index(rowCount() - 1, ColumnCount - 1));
 }
 
+void RunTableModel::compareSettings() {
+    if (baseline_ < 0 || runs_[static_cast<std::size_t>(baseline_)].experiment == nullptr)
+        return;
+    const auto& base = *runs_[static_cast<std::size_t>(baseline_)].experiment;
+    for (std::size_t row = 0; row < runs_.size(); ++row)
+        if (runs_[row].experiment != nullptr)
+            rows_[row].other = settingDifferences(*runs_[row].experiment, base);
+}
+
 void RunTableModel::setTheme(const Theme& theme) {
     theme_ = theme;
     if (!runs_.empty())
-        Q_EMIT dataChanged(index(0, Name), index(rowCount() - 1, Name), {Qt::DecorationRole});
+        Q_EMIT dataChanged(index(0, 0), index(rowCount() - 1, ColumnCount - 1),
+                           {Qt::DecorationRole, Qt::ForegroundRole});
+}
+
+void RunTableModel::setTarget(std::optional<double> perplexity) {
+    if (target_ == perplexity)
+        return;
+    target_ = perplexity;
+    for (std::size_t row = 0; row < runs_.size(); ++row)
+        rows_[row].target = target_ ? runs_[row].series->reached(*target_) : std::nullopt;
+    if (!runs_.empty())
+        Q_EMIT dataChanged(index(0, TargetSteps), index(rowCount() - 1, TargetTime));
+}
+
+void RunTableModel::setDifferences(Differences shown) {
+    shown_ = shown;
+    if (!runs_.empty())
+        Q_EMIT dataChanged(index(0, Step), index(rowCount() - 1, ColumnCount - 1));
+}
+
+const RunTableModel::Row* RunTableModel::baselineRow() const {
+    return baseline_ < 0 ? nullptr : &rows_[static_cast<std::size_t>(baseline_)];
+}
+
+/// True if a cell of the row may have changed.
+bool RunTableModel::refreshRow(std::size_t row, bool baselineChanged) {
+    Row& own = rows_[row];
+    const RunSeries& series = *runs_[row].series;
+    const bool changed = series.revision() != own.revision;
+    if (changed) {
+        own.revision = series.revision();
+        own.numbers = series.numbers();
+        if (target_)
+            own.target = series.reached(*target_);
+    }
+    if (baseline_ >= 0 && (changed || baselineChanged))
+        own.loss.advance(series, *runs_[static_cast<std::size_t>(baseline_)].series);
+    return changed || baselineChanged;
 }
 
 void RunTableModel::refresh() {
     int first = -1;
     int last = -1;
+    const bool baselineChanged =
+        baseline_ >= 0 &&
+        runs_[static_cast<std::size_t>(baseline_)].series->revision() != baselineRow()->revision;
     for (std::size_t row = 0; row < runs_.size(); ++row) {
-        const std::uint64_t revision = runs_[row].series->revision();
-        if (revision == revisions_[row])
+        if (!refreshRow(row, baselineChanged))
             continue;
-        revisions_[row] = revision;
-        numbers_[row] = runs_[row].series->numbers();
         last = static_cast<int>(row);
         first = first < 0 ? last : first;
     }
@@ -107,7 +134,8 @@ int RunTableModel::columnCount(const QModelIndex& parent) const {
 }
 
 QVariant RunTableModel::number(int row, int column) const {
-    const RunNumbers& numbers = numbers_[static_cast<std::size_t>(row)];
+    const Row& own = rows_[static_cast<std::size_t>(row)];
+    const RunNumbers& numbers = own.numbers;
     switch (column) {
     case Step:
         return QVariant::fromValue<qulonglong>(numbers.step);
@@ -129,59 +157,65 @@ QVariant RunTableModel::number(int row, int column) const {
         return numbers.simulatedS;
     case WallTime:
         return numbers.wallS;
+    case TargetSteps:
+        return own.target ? QVariant::fromValue<qulonglong>(
+                                static_cast<qulonglong>(at(*own.target, XAxis::Step)))
+                          : QVariant();
+    case TargetBytes:
+        return own.target ? QVariant(at(*own.target, XAxis::Bytes)) : QVariant();
+    case TargetTime:
+        return own.target ? QVariant(at(*own.target, XAxis::SimulatedTime)) : QVariant();
+    case MaxLossDifference:
+        return row != baseline_ && own.loss.steps() > 0 ? QVariant(own.loss.largest()) : QVariant();
     default:
         return {};
     }
 }
 
-QString RunTableModel::text(int row, int column) const {
-    const RunInfo& run = runs_[static_cast<std::size_t>(row)];
-    if (column == Name)
-        return run.name;
-    if (column == Method)
-        return run.method;
-    if (column == State)
-        return run.state;
-    const QVariant value = number(row, column);
-    if (value.isNull())
-        return QStringLiteral("–");
-    if (column == Step)
-        return QLocale().toString(value.toULongLong());
-    const QString shown = QString::fromStdString(formatValue(value.toDouble(), kindOf(column), 4));
-    return column == Ratio ? shown + QStringLiteral("×") : shown;
+std::optional<RunTableModel::Apart> RunTableModel::apart(int row, int column) const {
+    if (baseline_ < 0 || row == baseline_ || !isNumber(column) ||
+        runColumn(column).better == RunColumn::Better::Neither)
+        return std::nullopt;
+    const QVariant own = number(row, column);
+    const QVariant base = number(baseline_, column);
+    if (own.isNull() || base.isNull())
+        return std::nullopt;
+    Apart apart{own.toDouble() - base.toDouble(), std::nullopt};
+    if (base.toDouble() != 0.0)
+        apart.percent = 100.0 * apart.absolute / std::abs(base.toDouble());
+    return apart;
 }
 
 QVariant RunTableModel::data(const QModelIndex& index, int role) const {
     if (!checkIndex(index, CheckIndexOption::IndexIsValid))
         return {};
     const RunInfo& run = runs_[static_cast<std::size_t>(index.row())];
-    const bool name = index.column() == Name;
+    const int column = index.column();
+    const bool name = column == Name;
     switch (role) {
     case Qt::DisplayRole:
-        return text(index.row(), index.column());
+        return text(index.row(), column);
     case Qt::EditRole:
-        return name ? run.name : text(index.row(), index.column());
+        return column == Note ? run.note : name ? run.name : text(index.row(), column);
     case Qt::ToolTipRole:
-        return name ? run.name : QVariant();
+        return toolTip(index.row(), column);
     case Qt::CheckStateRole:
         return name ? QVariant(static_cast<int>(run.visible ? Qt::Checked : Qt::Unchecked))
                     : QVariant();
-    case Qt::DecorationRole: {
-        if (!name)
-            return {};
-        QPixmap swatch(12, 12);
-        swatch.fill(theme_.runColour(run.colour));
-        return swatch;
+    case Qt::DecorationRole:
+        return name ? swatch(run) : QVariant();
+    case Qt::ForegroundRole:
+        return foreground(index.row(), column);
+    case Qt::FontRole: {
+        QFont bold;
+        bold.setBold(true);
+        return run.baseline ? QVariant(bold) : QVariant();
     }
     case Qt::TextAlignmentRole:
-        return static_cast<int>((isNumber(index.column()) ? Qt::AlignRight : Qt::AlignLeft) |
+        return static_cast<int>((isNumber(column) ? Qt::AlignRight : Qt::AlignLeft) |
                                 Qt::AlignVCenter);
-    case kSortRole: {
-        const QVariant value = number(index.row(), index.column());
-        return value.isNull() && !isNumber(index.column())
-                   ? QVariant(text(index.row(), index.column()))
-                   : value;
-    }
+    case kSortRole:
+        return isNumber(column) ? number(index.row(), column) : QVariant(text(index.row(), column));
     case kRunIdRole:
         return run.id;
     default:
@@ -190,68 +224,49 @@ QVariant RunTableModel::data(const QModelIndex& index, int role) const {
 }
 
 QVariant RunTableModel::headerData(int section, Qt::Orientation orientation, int role) const {
-    if (orientation != Qt::Horizontal || role != Qt::DisplayRole)
+    if (orientation != Qt::Horizontal || section < 0 || section >= ColumnCount)
         return QAbstractTableModel::headerData(section, orientation, role);
-    const QStringList titles{
-        tr("Run"),       tr("Method"),         tr("State"),    tr("Step"),       tr("Train ppl"),
-        tr("Valid ppl"), tr("Best ppl"),       tr("Test ppl"), tr("Bytes/step"), tr("Bytes"),
-        tr("Ratio"),     tr("Simulated time"), tr("Wall time")};
-    return titles.value(section);
+    if (role == Qt::DisplayRole)
+        return tr(runColumn(section).title);
+    if (role == Qt::ToolTipRole)
+        return tr(runColumn(section).tip);
+    return QAbstractTableModel::headerData(section, orientation, role);
 }
 
 Qt::ItemFlags RunTableModel::flags(const QModelIndex& index) const {
     Qt::ItemFlags flags = QAbstractTableModel::flags(index);
     if (index.isValid() && index.column() == Name)
         flags |= Qt::ItemIsUserCheckable | Qt::ItemIsEditable;
+    if (index.isValid() && index.column() == Note)
+        flags |= Qt::ItemIsEditable;
     return flags;
 }
 
 bool RunTableModel::setData(const QModelIndex& index, const QVariant& value, int role) {
-    if (!checkIndex(index, CheckIndexOption::IndexIsValid) || index.column() != Name)
+    if (!checkIndex(index, CheckIndexOption::IndexIsValid))
         return false;
     RunInfo& run = runs_[static_cast<std::size_t>(index.row())];
-    if (role == Qt::CheckStateRole) {
+    if (index.column() == Name && role == Qt::CheckStateRole) {
         run.visible = value.toInt() == Qt::Checked;
         Q_EMIT dataChanged(index, index, {role});
         Q_EMIT visibilityChanged(run.id, run.visible);
         return true;
     }
-    const QString name = value.toString().trimmed();
-    if (role != Qt::EditRole || name.isEmpty())
+    if (role != Qt::EditRole)
         return false;
-    run.name = name;
+    const QString text = value.toString().trimmed();
+    if (index.column() == Name && !text.isEmpty()) {
+        run.name = text;
+        Q_EMIT dataChanged(index, index);
+        Q_EMIT renamed(run.id, text);
+        return true;
+    }
+    if (index.column() != Note)
+        return false;
+    run.note = text;
     Q_EMIT dataChanged(index, index);
-    Q_EMIT renamed(run.id, name);
+    Q_EMIT noteChanged(run.id, text);
     return true;
-}
-
-QString RunTableModel::toTsv(const QModelIndexList& rows) const {
-    QStringList lines;
-    QStringList header;
-    for (int column = 0; column < ColumnCount; ++column)
-        header << headerData(column, Qt::Horizontal, Qt::DisplayRole).toString();
-    lines << header.join(QChar(u'\t'));
-    const auto addRow = [&](int row) {
-        QStringList cells;
-        for (int column = 0; column < ColumnCount; ++column) {
-            const QVariant value = number(row, column);
-            if (!isNumber(column))
-                cells << tsvCell(text(row, column));
-            else if (column == Step)
-                cells << value.toString();
-            else
-                cells << (value.isNull() ? QString()
-                                         : QString::number(value.toDouble(), 'g',
-                                                           QLocale::FloatingPointShortest));
-        }
-        lines << cells.join(QChar(u'\t'));
-    };
-    if (rows.isEmpty())
-        for (int row = 0; row < rowCount(); ++row)
-            addRow(row);
-    for (const QModelIndex& index : rows)
-        addRow(index.row());
-    return lines.join(QChar(u'\n')) + QChar(u'\n');
 }
 
 } // namespace gradlab::widgets

@@ -35,6 +35,8 @@ void setLightColours(Theme& theme) {
     theme.mark = QColor(0x5a6068);
     theme.error = QColor(0xb3261e);
     theme.warning = QColor(0x8a5200);
+    theme.better = QColor(0x00639c);
+    theme.worse = QColor(0xa84a00);
     theme.errorBackground = QColor(0xfdecea);
     theme.warningBackground = QColor(0xfff4e0);
     theme.compute = QColor(0x5f6b76);
@@ -53,6 +55,8 @@ void setDarkColours(Theme& theme) {
     theme.mark = QColor(0xa9b0b8);
     theme.error = QColor(0xff8a80);
     theme.warning = QColor(0xffc266);
+    theme.better = QColor(0x7cc0ff);
+    theme.worse = QColor(0xff9d66);
     theme.errorBackground = QColor(0x3b2020);
     theme.warningBackground = QColor(0x3a2e17);
     theme.compute = QColor(0x94a3b3);

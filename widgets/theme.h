@@ -21,6 +21,8 @@ struct Theme {
     QColor mark;    ///< reference lines and changes
     QColor error;   ///< text and icon
     QColor warning; ///< text and icon
+    QColor better;  ///< text: a number that beats the baseline's
+    QColor worse;   ///< text: one that does not
     QColor errorBackground;
     QColor warningBackground;
     QColor compute; ///< parts of a step

@@ -62,6 +62,10 @@ void TestTheme::contrasts() {
              {theme.compute, theme.compression, theme.network, theme.server, theme.turn})
             atLeast(part, theme.background, 3.0);
         const QPalette palette = themePalette(dark);
+        for (const QColor& difference : {theme.better, theme.worse}) {
+            atLeast(difference, palette.color(QPalette::Base), 4.5);
+            atLeast(difference, palette.color(QPalette::AlternateBase), 4.5);
+        }
         atLeast(palette.color(QPalette::WindowText), palette.color(QPalette::Window), 4.5);
         atLeast(theme.error, palette.color(QPalette::Window), 4.5);
         atLeast(theme.warning, palette.color(QPalette::Window), 4.5);

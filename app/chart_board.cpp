@@ -57,6 +57,7 @@ void ChartBoard::layOut() {
     large_->setDocumentMode(true);
     for (widgets::RunChart* chart : {charts_.front(), charts_.back()})
         large_->addTab(chart, chart->title());
+    large_->setTabToolTip(0, tr("How well the model predicts, step by step"));
     large_->setTabToolTip(1, tr("What a perplexity costs in bytes and in time (P)"));
     columns_->insertWidget(0, large_);
     for (QSplitter* splitter : {columns_, stack_}) {

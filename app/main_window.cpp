@@ -52,8 +52,8 @@ MainWindow::MainWindow(WindowServices services, const WindowOptions& options, QW
     buildRunActions();
     buildViewActions();
     buildFileActions();
-    buildMenus();
     buildToolBar();
+    buildMenus();
     connectSession();
     connectParts();
     resize(1280, 800);

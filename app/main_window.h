@@ -112,6 +112,7 @@ private:
     void buildXAxisActions();
     void buildThemeActions();
     void buildMenus();
+    void buildDockActions();
     void buildToolBar();
     void updateActions();
     void chooseTheme(const QString& name);

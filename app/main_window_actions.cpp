@@ -1,12 +1,14 @@
 // SPDX-FileCopyrightText: Gradient Lab contributors
 // SPDX-License-Identifier: GPL-3.0-or-later
 // One action a command, for menus, tool bar and keys; what is enabled follows the session.
+#include "app/action_tips.h"
 #include "app/chart_board.h"
 #include "app/experiment_panel.h"
 #include "app/main_window.h"
 #include "app/run_collection.h"
 #include "app/run_panel.h"
 #include "app/tuning_bar.h"
+#include "app/worker_panel.h"
 #include "widgets/experiment_form.h"
 
 #include <QAction>
@@ -18,6 +20,7 @@
 #include <QMenuBar>
 #include <QPushButton>
 #include <QSettings>
+#include <QShortcut>
 #include <QSpinBox>
 #include <QToolBar>
 #include <QUndoStack>
@@ -32,11 +35,7 @@ QAction* MainWindow::addCommand(const QString& text, const QList<QKeySequence>& 
                                 const QString& statusTip) {
     auto* action = new QAction(text, this);
     action->setShortcuts(keys);
-    action->setStatusTip(statusTip);
-    QString tip = statusTip;
-    if (!keys.isEmpty())
-        tip += QStringLiteral(" (%1)").arg(keys.front().toString(QKeySequence::NativeText));
-    action->setToolTip(tip);
+    setTips(*action, statusTip);
     addAction(action); // keys work while menus and tool bar are hidden
     return action;
 }
@@ -77,8 +76,8 @@ void MainWindow::buildViewActions() {
     connect(actions_.present, &QAction::triggered, this, &MainWindow::setPresenting);
     connect(actions_.tuning, &QAction::triggered, this, &MainWindow::setTuningShown);
     connect(actions_.resetLayout, &QAction::triggered, this, &MainWindow::resetLayout);
-    auto* leave = addCommand(tr("Leave Presentation"), {Qt::Key_Escape}, QString());
-    connect(leave, &QAction::triggered, this, [this] { setPresenting(false); });
+    auto* leave = new QShortcut(Qt::Key_Escape, this); // F11 does it too
+    connect(leave, &QShortcut::activated, this, [this] { setPresenting(false); });
     buildXAxisActions();
     buildChartActions();
     buildThemeActions();
@@ -91,6 +90,7 @@ void MainWindow::buildXAxisActions() {
                                                              tr("Epochs"),         tr("Tokens")};
     for (std::size_t i = 0; i < names.size(); ++i) {
         QAction* action = actions_.xAxes->addAction(names[i]);
+        setTips(*action, tr("Charts run along: %1").arg(names[i].toLower()));
         action->setCheckable(true);
         action->setChecked(i == 0);
         connect(action, &QAction::triggered, this,
@@ -114,6 +114,8 @@ void MainWindow::buildThemeActions() {
     const QString chosen = QSettings().value(QStringLiteral("window/theme")).toString();
     for (const auto& [name, text] : themes) {
         QAction* action = actions_.themes->addAction(text);
+        setTips(*action, name.isEmpty() ? tr("Light or dark as other programs are")
+                                        : tr("Colours of the window: %1").arg(text.toLower()));
         action->setCheckable(true);
         action->setChecked(name == chosen);
         connect(action, &QAction::triggered, this, [this, theme = name] { chooseTheme(theme); });
@@ -146,9 +148,14 @@ void MainWindow::buildMenus() {
     run->addActions({actions_.start, actions_.pause, actions_.step, actions_.stop});
     run->addSeparator();
     run->addActions({actions_.tuning, actions_.runAgain, actions_.removeRuns});
+    run->addSeparator();
+    run->addMenu(tr("Ta&ble of Runs"))->addActions(table_->commands());
+    run->addMenu(tr("&Worker Processes"))->addActions(workers_->commands());
     QMenu* view = menuBar()->addMenu(tr("&View"));
+    buildDockActions();
     view->addActions({panelDock_->toggleViewAction(), tableDock_->toggleViewAction(),
-                      workersDock_->toggleViewAction(), gradientDock_->toggleViewAction()});
+                      workersDock_->toggleViewAction(), gradientDock_->toggleViewAction(),
+                      toolBar_->toggleViewAction()});
     view->addSeparator();
     QMenu* axes = view->addMenu(tr("&X Axis"));
     axes->addActions(actions_.xAxes->actions());
@@ -163,17 +170,26 @@ void MainWindow::buildMenus() {
     QMenu* help = menuBar()->addMenu(tr("&Help"));
     help->addActions({actions_.lesson, actions_.about});
     table_->addRunActions({actions_.runAgain, actions_.removeRuns});
+}
+
+/// The entries that show and hide docks and tool bar.
+void MainWindow::buildDockActions() {
     panelDock_->toggleViewAction()->setShortcut(Qt::CTRL | Qt::Key_E);
-    addAction(panelDock_->toggleViewAction());
-    QAction* gradient = gradientDock_->toggleViewAction();
-    gradient->setShortcut(Qt::CTRL | Qt::Key_G);
-    gradient->setStatusTip(tr("What is sent of a gradient, and what stays"));
-    gradient->setToolTip(tr("What is sent of a gradient, and what stays (Ctrl+G)"));
-    addAction(gradient);
+    gradientDock_->toggleViewAction()->setShortcut(Qt::CTRL | Qt::Key_G);
+    const std::initializer_list<std::pair<QAction*, QString>> tips = {
+        {panelDock_->toggleViewAction(), tr("The form with the experiments of the next race")},
+        {tableDock_->toggleViewAction(), tr("Every run of this session with its numbers")},
+        {workersDock_->toggleViewAction(), tr("The worker processes of a run, to act on them")},
+        {gradientDock_->toggleViewAction(), tr("What is sent of a gradient, and what stays")},
+        {toolBar_->toggleViewAction(), tr("The tool bar with start, pause, step and stop")}};
+    for (const auto& [action, tip] : tips) {
+        setTips(*action, tip);
+        addAction(action); // keys work while menus are hidden
+    }
 }
 
 void MainWindow::buildToolBar() {
-    toolBar_ = addToolBar(tr("Run"));
+    toolBar_ = addToolBar(tr("Tool Bar"));
     toolBar_->setObjectName(QStringLiteral("runToolBar"));
     toolBar_->setToolButtonStyle(Qt::ToolButtonTextBesideIcon);
     toolBar_->addActions({actions_.start, actions_.pause, actions_.step, actions_.stop});

@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: Gradient Lab contributors
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Opening and saving: experiments, run folders, pictures, text for the clipboard.
+#include "app/action_tips.h"
 #include "app/chart_board.h"
 #include "app/cli/program_error.h"
 #include "app/experiment_panel.h"
@@ -65,11 +66,13 @@ void MainWindow::buildFileActions() {
     actions_.quit = addCommand(tr("&Quit"), {Qt::CTRL | Qt::Key_Q}, tr("Leave the program"));
     actions_.undo = panel_->form()->undoStack()->createUndoAction(this, tr("&Undo"));
     actions_.undo->setShortcuts(QKeySequence::Undo);
+    setTips(*actions_.undo, tr("Take back the last change of the form"));
     actions_.redo = panel_->form()->undoStack()->createRedoAction(this, tr("&Redo"));
     actions_.redo->setShortcuts(QKeySequence::Redo);
+    setTips(*actions_.redo, tr("Make that change of the form again"));
     actions_.lesson = addCommand(tr("The &First Look"), {Qt::Key_F1},
                                  tr("What the first race shows, and what to try"));
-    actions_.about = addCommand(tr("&About Gradient Lab"), {}, QString());
+    actions_.about = addCommand(tr("&About Gradient Lab"), {}, tr("Version and licence"));
     connect(actions_.open, &QAction::triggered, this, &MainWindow::openDialog);
     connect(actions_.save, &QAction::triggered, this, &MainWindow::save);
     connect(actions_.saveAs, &QAction::triggered, this, &MainWindow::saveAs);
@@ -141,6 +144,7 @@ void MainWindow::fillRecentMenu() {
     }
     actions_.recent->addSeparator();
     QAction* clear = actions_.recent->addAction(tr("&Clear This List"));
+    setTips(*clear, tr("Forget these files; the files stay"));
     clear->setEnabled(number > 0);
     connect(clear, &QAction::triggered, document_, &ExperimentDocument::clearRecent);
 }
@@ -233,20 +237,31 @@ bool MainWindow::saveTo(const QString& path) {
 }
 
 void MainWindow::savePicture() {
-    const QPixmap shown = picture();
-    const QString path = QFileDialog::getSaveFileName(
-        this, tr("Save picture"), QStringLiteral("gradlab.png"), tr("Pictures (*.png)"));
-    if (!path.isEmpty() && !shown.save(path, "PNG"))
-        banner_->showMessage(Severity::Error, tr("%1 was not saved").arg(path));
+    auto* dialog = new QFileDialog(this, tr("Save picture"), QString(), tr("Pictures (*.png)"));
+    dialog->setAttribute(Qt::WA_DeleteOnClose);
+    dialog->setAcceptMode(QFileDialog::AcceptSave);
+    dialog->setDefaultSuffix(QStringLiteral("png"));
+    dialog->selectFile(QStringLiteral("gradlab.png"));
+    // As the window is when the command is given, without the dialog.
+    connect(dialog, &QFileDialog::fileSelected, this, [this, shown = picture()](const QString& to) {
+        QSaveFile file(to);
+        if (!file.open(QIODevice::WriteOnly) || !shown.save(&file, "PNG") || !file.commit())
+            banner_->showMessage(Severity::Error,
+                                 tr("%1 was not saved: %2").arg(to, file.errorString()));
+    });
+    dialog->open();
 }
 
 void MainWindow::chooseRunFolder() {
-    const QString path =
-        QFileDialog::getExistingDirectory(this, tr("Empty folder for the next run"));
-    if (path.isEmpty())
-        return;
-    runFolder_ = path.toStdString();
-    progress_->setIdle(tr("The next run is kept in %1").arg(path));
+    auto* dialog = new QFileDialog(this, tr("Empty folder for the next run"));
+    dialog->setAttribute(Qt::WA_DeleteOnClose);
+    dialog->setFileMode(QFileDialog::Directory);
+    dialog->setOption(QFileDialog::ShowDirsOnly);
+    connect(dialog, &QFileDialog::fileSelected, this, [this](const QString& path) {
+        runFolder_ = path.toStdString();
+        progress_->setIdle(tr("The next run is kept in %1").arg(path));
+    });
+    dialog->open();
 }
 
 void MainWindow::copyCommandLine() {
@@ -261,6 +276,7 @@ void MainWindow::showLesson() {
     dialog->setAttribute(Qt::WA_DeleteOnClose);
     dialog->setWindowTitle(tr("The first look"));
     auto* text = new QTextBrowser(dialog);
+    text->setAccessibleName(tr("The first look"));
     text->setMarkdown(QString::fromUtf8(file.readAll()));
     auto* layout = new QVBoxLayout(dialog);
     layout->addWidget(text);
@@ -270,11 +286,14 @@ void MainWindow::showLesson() {
 
 void MainWindow::showAbout() {
     const std::string_view version = engine::version();
-    QMessageBox::about(
-        this, tr("About Gradient Lab"),
+    auto* box = new QMessageBox(
+        QMessageBox::NoIcon, tr("About Gradient Lab"),
         tr("Gradient Lab %1\n\nSee what gradient compression does to distributed training.\n\n"
            "GPL-3.0-or-later")
-            .arg(QString::fromUtf8(version.data(), static_cast<qsizetype>(version.size()))));
+            .arg(QString::fromUtf8(version.data(), static_cast<qsizetype>(version.size()))),
+        QMessageBox::Close, this);
+    box->setAttribute(Qt::WA_DeleteOnClose);
+    box->open();
 }
 
 } // namespace gradlab::app

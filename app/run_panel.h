@@ -47,6 +47,8 @@ public:
     [[nodiscard]] widgets::RunTableModel* model() const noexcept { return model_; }
     [[nodiscard]] QTableView* table() const noexcept { return table_; }
     [[nodiscard]] const Actions& actions() const noexcept { return actions_; }
+    /// What can be done with the table and its selected runs, for a menu.
+    [[nodiscard]] QList<QAction*> commands() const;
     /// Commands of others on the selected runs, at the head of the context menu.
     void addRunActions(const QList<QAction*>& actions);
     /// Ids of the selected rows, from top to bottom.

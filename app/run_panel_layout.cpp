@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: Gradient Lab contributors
 // SPDX-License-Identifier: GPL-3.0-or-later
 // How the panel of runs is built.
+#include "app/action_tips.h"
 #include "app/run_collection.h"
 #include "app/run_filter.h"
 #include "app/run_panel.h"
@@ -64,6 +65,8 @@ void RunPanel::buildTable() {
     order_->setSourceModel(model_);
     table_->setObjectName(QStringLiteral("runTable"));
     table_->setAccessibleName(tr("Runs of this session"));
+    table_->setToolTip(tr("Check a run to show it on the charts; F2 changes its name"));
+    table_->setTabKeyNavigation(false); // Tab leaves it, arrow keys move in it
     table_->setModel(order_);
     table_->setSortingEnabled(true);
     table_->setSelectionBehavior(QAbstractItemView::SelectRows);
@@ -87,10 +90,7 @@ QAction* RunPanel::addCommand(const QString& text, const QKeySequence& key, cons
     auto* action = new QAction(text, this);
     action->setShortcut(key);
     action->setShortcutContext(Qt::WidgetWithChildrenShortcut);
-    action->setStatusTip(tip);
-    action->setToolTip(
-        key.isEmpty() ? tip
-                      : QStringLiteral("%1 (%2)").arg(tip, key.toString(QKeySequence::NativeText)));
+    setTips(*action, tip);
     addAction(action);
     return action;
 }
@@ -126,11 +126,8 @@ void RunPanel::buildActions() {
 
 void RunPanel::buildColourMenu() {
     actions_.colour = new QMenu(tr("&Colour"), this);
-    const std::array<QString, widgets::Theme::kRunColours> names = {
-        tr("Blue"),   tr("Vermilion"), tr("Green"),  tr("Purple"),
-        tr("Orange"), tr("Sky"),       tr("Yellow"), tr("Grey")};
     for (int colour = 0; colour < widgets::Theme::kRunColours; ++colour) {
-        QAction* action = actions_.colour->addAction(names.at(static_cast<std::size_t>(colour)));
+        QAction* action = actions_.colour->addAction(QString());
         connect(action, &QAction::triggered, this, [this, colour] {
             for (const int id : selectedRuns())
                 runs_->setColour(id, colour);
@@ -141,8 +138,19 @@ void RunPanel::buildColourMenu() {
 
 void RunPanel::fillColourMenu() {
     const widgets::Theme theme = widgets::Theme::fromPalette(QApplication::palette(), false);
+    const std::array<QString, widgets::Theme::kRunColours> names = {tr("Blue"),
+                                                                    tr("Vermilion"),
+                                                                    tr("Green"),
+                                                                    tr("Purple"),
+                                                                    tr("Brown"),
+                                                                    tr("Sky"),
+                                                                    theme.dark ? tr("Yellow")
+                                                                               : tr("Dark Green"),
+                                                                    tr("Grey")};
     int colour = 0;
     for (QAction* action : actions_.colour->actions()) {
+        action->setText(names.at(static_cast<std::size_t>(colour)));
+        setTips(*action, tr("The selected runs in this colour: %1").arg(action->text().toLower()));
         QPixmap swatch(14, 14);
         swatch.fill(theme.runColour(colour++));
         action->setIcon(swatch);
@@ -171,8 +179,13 @@ void RunPanel::buildDifferenceMenu(QMenu* menu) {
     // In the order of RunTableModel::Differences.
     const std::array<QString, 4> names = {tr("&Hidden"), tr("In &Percent"), tr("&Absolute"),
                                           tr("&Both")};
+    const std::array<QString, 4> tips = {tr("The runs' numbers alone"),
+                                         tr("How much more or less than the baseline, in percent"),
+                                         tr("How much more or less than the baseline"),
+                                         tr("Differences from the baseline, both ways")};
     for (std::size_t i = 0; i < names.size(); ++i) {
         QAction* action = group->addAction(names.at(i));
+        setTips(*action, tips.at(i));
         action->setCheckable(true);
         const auto shown = static_cast<RunTableModel::Differences>(i);
         action->setChecked(shown == model_->differences());
@@ -247,6 +260,13 @@ void RunPanel::layOut() {
     column->setSpacing(2);
     column->addLayout(head);
     column->addWidget(table_, 1);
+}
+
+QList<QAction*> RunPanel::commands() const {
+    return {actions_.pin,          actions_.rename,
+            actions_.note,         actions_.colour->menuAction(),
+            actions_.find,         differences_->menuAction(),
+            columns_->menuAction()};
 }
 
 void RunPanel::addRunActions(const QList<QAction*>& actions) {

@@ -30,6 +30,7 @@ TuningBar::TuningBar(QWidget* parent)
     setVerticalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
     setWidget(row_);
     target_->setAccessibleName(tr("Run to tune"));
+    target_->setToolTip(tr("Which run the knobs change: one, or all that are on"));
     target_->setMinimumContentsLength(12);
     keep_->setChecked(true);
     keep_->setToolTip(tr("When method or memory change, what waits in memory stays"));

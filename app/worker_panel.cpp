@@ -18,6 +18,7 @@
 #include <QSortFilterProxyModel>
 #include <QTableView>
 #include <QToolBar>
+#include <QToolButton>
 #include <QVBoxLayout>
 
 namespace gradlab::app {
@@ -39,11 +40,17 @@ WorkerPanel::WorkerPanel(QWidget* parent)
         addAct(tr("Ask to Leave"), tr("The process says goodbye and ends"), WorkerAction::Leave);
     tools_->addSeparator();
     add_ = tools_->addAction(tr("Add Worker…"), this, &WorkerPanel::showAddDialog);
-    add_->setToolTip(tr("Start one more process here, or copy the command for another machine"));
+    const QString more = tr("Start one more process here, or copy the command for another machine");
+    add_->setToolTip(more);
+    add_->setStatusTip(more);
+    for (QToolButton* button : tools_->findChildren<QToolButton*>())
+        button->setFocusPolicy(Qt::TabFocus); // a tool bar's own are for the mouse
     order_->setSourceModel(model_);
     order_->setSortRole(WorkerTableModel::kSortRole);
     table_->setObjectName(QStringLiteral("workerTable"));
     table_->setAccessibleName(tr("Worker processes"));
+    table_->setToolTip(tr("Select a worker to freeze, kill or dismiss it"));
+    table_->setTabKeyNavigation(false); // Tab leaves it, arrow keys move in it
     table_->setModel(order_);
     table_->setSortingEnabled(true);
     table_->sortByColumn(WorkerTableModel::Rank, Qt::AscendingOrder);
@@ -78,6 +85,10 @@ QAction* WorkerPanel::addAct(const QString& text, const QString& tip, WorkerActi
     command->setToolTip(tip);
     command->setStatusTip(tip);
     return command;
+}
+
+QList<QAction*> WorkerPanel::commands() const {
+    return tools_->actions();
 }
 
 void WorkerPanel::setClusters(const std::vector<ClusterSnapshot>& clusters) {
@@ -184,6 +195,7 @@ void WorkerPanel::showAddDialog() {
     command->setObjectName(QStringLiteral("joinCommand"));
     command->setReadOnly(true);
     command->setAccessibleName(tr("Command for another machine"));
+    command->setToolTip(tr("Joins this run from any machine that reaches this one"));
     command->setMinimumWidth(fontMetrics().averageCharWidth() * 60);
     command->setCursorPosition(0);
     auto* buttons = new QDialogButtonBox(QDialogButtonBox::Close, dialog);

@@ -42,6 +42,8 @@ public:
     void setClusters(const std::vector<ClusterSnapshot>& clusters);
     /// The run is over: what was shown stays, nobody can be acted on.
     void showEnd();
+    /// What can be done with the selected worker, for a menu.
+    [[nodiscard]] QList<QAction*> commands() const;
     [[nodiscard]] QTableView* table() const noexcept { return table_; }
     [[nodiscard]] bool isEmpty() const noexcept { return clusters_.empty(); }
     /// What to type on another machine; empty without a cluster.

@@ -197,6 +197,8 @@ ExperimentForm::Impl::Group& ExperimentForm::Impl::groupFor(const FieldSpec& fie
     group.more = new QToolButton(group.box);
     group.more->setText(tr("More"));
     group.more->setAccessibleName(tr("More fields of %1").arg(groupTitle(name)));
+    group.more->setToolTip(tr("Show or hide the fields of %1 that are seldom changed")
+                               .arg(groupTitle(name).toLower()));
     group.more->setCheckable(true);
     group.more->setAutoRaise(true);
     group.more->setToolButtonStyle(Qt::ToolButtonTextBesideIcon);

@@ -22,6 +22,7 @@ namespace gradlab::widgets {
 
 namespace {
 
+constexpr int kLongestText = 4096;                   ///< as a path may be on this system
 constexpr double kLargestExact = 9007199254740992.0; ///< 2^53
 
 QString qt(const std::string& text) {
@@ -176,6 +177,7 @@ class TextEditor : public FieldEditor {
 public:
     TextEditor(const engine::FieldSpec& field, QWidget* parent)
         : FieldEditor(field, parent), line_(new QLineEdit(this)) {
+        line_->setMaxLength(kLongestText);
         adopt(line_);
         connect(line_, &QLineEdit::textEdited, this, [this] { read(); });
         connect(line_, &QLineEdit::editingFinished, this, [this] { settle(); });
@@ -234,10 +236,11 @@ public:
 
 private:
     void browse() {
-        const QString chosen =
-            QFileDialog::getOpenFileName(this, qt(field().label), line()->text());
-        if (!chosen.isEmpty())
-            takeText(chosen);
+        auto* dialog = new QFileDialog(window(), qt(field().label), line()->text());
+        dialog->setAttribute(Qt::WA_DeleteOnClose);
+        dialog->setFileMode(QFileDialog::ExistingFile);
+        connect(dialog, &QFileDialog::fileSelected, this, &PathEditor::takeText);
+        dialog->open(); // without a nested event loop: charts go on
     }
 };
 

@@ -124,6 +124,8 @@ QWidget* GradientInspector::page(QWidget* plot, QLabel* words) {
 
 void GradientInspector::buildTabs() {
     tableView_->setAccessibleName(tr("Tensors of the worker"));
+    tableView_->setToolTip(tr("Select a tensor to look into it"));
+    tableView_->setTabKeyNavigation(false); // Tab leaves it, arrow keys move in it
     tableView_->setModel(table_);
     tableView_->setSelectionBehavior(QAbstractItemView::SelectRows);
     tableView_->setSelectionMode(QAbstractItemView::SingleSelection);
@@ -140,8 +142,13 @@ void GradientInspector::buildTabs() {
     tabs_->addTab(map_, tr("&Map"));
     const QStringList names = {QStringLiteral("tensors"), QStringLiteral("overlap"),
                                QStringLiteral("levels"), QStringLiteral("map")};
-    for (int tab = 0; tab < tabs_->count(); ++tab)
+    const QStringList tips = {
+        tr("What each tensor costs and loses"), tr("Whether the workers choose the same indices"),
+        tr("QSGD's levels against their probabilities"), tr("Where in the matrix it lies")};
+    for (int tab = 0; tab < tabs_->count(); ++tab) {
         tabs_->widget(tab)->setObjectName(names[tab]);
+        tabs_->setTabToolTip(tab, tips[tab]);
+    }
     connect(tableView_->selectionModel(), &QItemSelectionModel::currentRowChanged, this,
             [this](const QModelIndex& row) {
                 if (row.isValid() && row.row() < tensor_->count())

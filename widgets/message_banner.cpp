@@ -31,7 +31,7 @@ public:
         row->addWidget(close_);
         label_->setTextFormat(Qt::PlainText);
         label_->setWordWrap(true);
-        label_->setTextInteractionFlags(Qt::TextSelectableByMouse);
+        label_->setTextInteractionFlags(Qt::TextSelectableByMouse | Qt::TextSelectableByKeyboard);
         close_->setText(QStringLiteral("×"));
         close_->setAutoRaise(true);
         close_->setToolTip(tr("Dismiss this message"));
@@ -44,6 +44,7 @@ public:
     void addButton(const QString& text, std::function<void()> accept) {
         auto* button = new QToolButton(this);
         button->setText(text);
+        button->setToolTip(text_);
         qobject_cast<QHBoxLayout*>(layout())->insertWidget(layout()->count() - 1, button);
         connect(button, &QToolButton::clicked, this, [this, run = std::move(accept)] {
             Q_EMIT dismissed();

@@ -5,6 +5,7 @@
 #include "widgets/axis_ticks.h"
 
 #include <QFontMetricsF>
+#include <QKeyEvent>
 #include <QMouseEvent>
 #include <QPainter>
 #include <QResizeEvent>
@@ -17,6 +18,7 @@ namespace gradlab::widgets {
 namespace {
 
 constexpr double kPad = 6.0;
+constexpr double kFocusWidth = 2.0;
 constexpr double kWidestCard = 30.0; ///< in text heights
 constexpr double kNarrowestCard = 18.0;
 constexpr int kSmallestText = 11;
@@ -66,6 +68,8 @@ RunStrip::Card cardOf(const RunInfo& run, const Theme& theme) {
 
 RunStrip::RunStrip(QWidget* parent) : QWidget(parent) {
     setAccessibleName(tr("Runs at a glance"));
+    setToolTip(tr("Choose the run to tune: a click, or arrow keys and Enter"));
+    setFocusPolicy(Qt::StrongFocus);
     setSizePolicy(QSizePolicy::Expanding, QSizePolicy::Fixed);
 }
 
@@ -235,8 +239,60 @@ void RunStrip::paintEvent(QPaintEvent* /*event*/) {
         text(painter, cardBox(slot++).adjusted(kPad, kPad, -kPad, -kPad), type.title, false,
              theme_.mutedText,
              tr("%n earlier runs: see the table", nullptr, static_cast<int>(hidden)));
-    for (std::size_t i = hidden; i < cards_.size(); ++i)
-        paintCard(painter, cards_[i], cardBox(slot++));
+    for (std::size_t i = hidden; i < cards_.size(); ++i) {
+        const QRectF box = cardBox(slot++);
+        paintCard(painter, cards_[i], box);
+        if (hasFocus() && i == currentCard()) {
+            painter.setPen(QPen(palette().color(QPalette::Highlight), kFocusWidth));
+            painter.drawRect(box.adjusted(kFocusWidth, kFocusWidth, -kFocusWidth, -kFocusWidth));
+        }
+    }
+}
+
+std::size_t RunStrip::currentCard() const {
+    const auto found = std::find_if(cards_.begin(), cards_.end(),
+                                    [this](const Card& card) { return card.id == currentId_; });
+    const auto index = static_cast<std::size_t>(found - cards_.begin());
+    return index < cards_.size() ? std::max(index, hiddenCards()) : hiddenCards();
+}
+
+void RunStrip::moveTo(std::size_t card) {
+    if (card >= cards_.size())
+        return;
+    const Card& current = cards_[card];
+    currentId_ = current.id;
+    summary_.sayNow(
+        *this, tr("%1: perplexity %2, %3").arg(current.name, current.perplexity, current.bytes));
+    update();
+}
+
+void RunStrip::keyPressEvent(QKeyEvent* event) {
+    const std::size_t now = currentCard();
+    switch (event->key()) {
+    case Qt::Key_Left:
+        moveTo(now > hiddenCards() ? now - 1 : now);
+        break;
+    case Qt::Key_Right:
+        moveTo(std::min(now + 1, cards_.size() - 1));
+        break;
+    case Qt::Key_Return:
+    case Qt::Key_Enter:
+        if (now < cards_.size())
+            Q_EMIT runClicked(cards_[now].id);
+        break;
+    default:
+        QWidget::keyPressEvent(event);
+    }
+}
+
+void RunStrip::focusInEvent(QFocusEvent* event) {
+    QWidget::focusInEvent(event);
+    moveTo(currentCard());
+}
+
+void RunStrip::focusOutEvent(QFocusEvent* event) {
+    QWidget::focusOutEvent(event);
+    update();
 }
 
 void RunStrip::mousePressEvent(QMouseEvent* event) {

@@ -46,12 +46,16 @@ public:
     [[nodiscard]] const std::vector<Card>& cards() const noexcept { return cards_; }
 
 Q_SIGNALS:
+    /// By the mouse, or by the Enter key on the card that arrow keys chose.
     void runClicked(int id);
 
 protected:
     void paintEvent(QPaintEvent* event) override;
     void mousePressEvent(QMouseEvent* event) override;
     void resizeEvent(QResizeEvent* event) override;
+    void keyPressEvent(QKeyEvent* event) override;
+    void focusInEvent(QFocusEvent* event) override;
+    void focusOutEvent(QFocusEvent* event) override;
 
 private:
     /// Sizes in pixels.
@@ -70,6 +74,9 @@ private:
     [[nodiscard]] Arrangement shownArrangement() const;
     [[nodiscard]] int rowHeight(const Type& type) const;
     [[nodiscard]] QRectF cardBox(std::size_t slot) const;
+    /// The card that the arrow keys are at.
+    [[nodiscard]] std::size_t currentCard() const;
+    void moveTo(std::size_t card);
     void paintCard(QPainter& painter, const Card& card, const QRectF& box);
     void paintFacts(QPainter& painter, const QRectF& room, const QStringList& facts);
     void text(QPainter& painter, const QRectF& box, int pixels, bool bold, const QColor& colour,
@@ -80,6 +87,7 @@ private:
     std::vector<Card> cards_;
     std::vector<QRectF> textBoxes_;
     SpokenSummary summary_;
+    int currentId_ = 0; ///< of a run
 };
 
 } // namespace gradlab::widgets

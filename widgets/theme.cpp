@@ -10,12 +10,13 @@ namespace gradlab::widgets {
 
 namespace {
 
-// Okabe-Ito: blue, vermilion, green, purple, orange, sky, yellow, black; those that are too near
-// their background are moved away from it.
+// Okabe-Ito's hues: blue, vermilion, green, purple, ochre, sky, then dark green or yellow, and
+// grey; moved until each has 3:1 against its background and any two are as far apart for red- and
+// green-blind eyes as Okabe-Ito's own (tests/widgets/test_colours).
 constexpr std::array<QRgb, Theme::kRunColours> kLightRuns{
-    0xff0072b2, 0xffd55e00, 0xff009e73, 0xffb8609a, 0xffb07900, 0xff3b97d3, 0xff6b6f1a, 0xff4a4a4a};
+    0xff0a74c6, 0xffd8610b, 0xff26a17c, 0xffb05d8c, 0xff957251, 0xff2296f5, 0xff086223, 0xff484645};
 constexpr std::array<QRgb, Theme::kRunColours> kDarkRuns{
-    0xff4f9fe6, 0xfff2803a, 0xff2fc79a, 0xffe08fc0, 0xffd89a1e, 0xff9bd8f7, 0xfff0e442, 0xffd0d0d0};
+    0xff09a2fe, 0xffe98649, 0xff1bca9f, 0xffe191be, 0xffa86516, 0xffa6e1ff, 0xffeae10f, 0xffd7e0dd};
 
 double linear(double channel) {
     return channel <= 0.03928 ? channel / 12.92 : std::pow((channel + 0.055) / 1.055, 2.4);
@@ -31,7 +32,7 @@ void setLightColours(Theme& theme) {
     theme.text = QColor(0x1c1f23);
     theme.mutedText = QColor(0x5a6068);
     theme.grid = QColor(0xe4e7ea);
-    theme.axis = QColor(0x9aa1a9);
+    theme.axis = QColor(0x868d95);
     theme.mark = QColor(0x5a6068);
     theme.error = QColor(0xb3261e);
     theme.warning = QColor(0x8a5200);

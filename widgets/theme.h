@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: Gradient Lab contributors
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Colours and sizes of every widget, for light and dark palettes and for the projector. Run colours
-// come from the Okabe-Ito palette, shifted where needed to 3:1 against the background.
+// have Okabe-Ito's hues, 3:1 against the background, and differ for colour-blind eyes too.
 #pragma once
 
 #include <QColor>

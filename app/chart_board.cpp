@@ -140,11 +140,16 @@ widgets::PlotWidget* ChartBoard::currentPlot() const {
 }
 
 void ChartBoard::resetSplitters() {
+    setShares(60, {36, 30, 34});
     moved_ = false;
+}
+
+void ChartBoard::setShares(int large, const std::array<int, 3>& small) {
+    moved_ = true;
     const int width = columns_->width();
-    columns_->setSizes({width * 6 / 10, width - width * 6 / 10});
+    columns_->setSizes({width * large / 100, width - width * large / 100});
     const int height = stack_->height();
-    stack_->setSizes({height * 36 / 100, height * 30 / 100, height * 34 / 100});
+    stack_->setSizes({height * small[0] / 100, height * small[1] / 100, height * small[2] / 100});
 }
 
 void ChartBoard::resizeEvent(QResizeEvent* event) {

@@ -9,6 +9,7 @@
 #include <QTimer>
 #include <QWidget>
 
+#include <array>
 #include <cstddef>
 #include <optional>
 #include <vector>
@@ -57,6 +58,8 @@ public:
     [[nodiscard]] QByteArray saveSplitters() const;
     void restoreSplitters(const QByteArray& state);
     void resetSplitters();
+    /// Percent of the width for the large chart, and of the height for each of the small ones.
+    void setShares(int large, const std::array<int, 3>& small);
     /// Scales that were chosen, smoothing, what is linked.
     void saveView(QSettings& settings) const;
     void restoreView(const QSettings& settings);

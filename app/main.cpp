@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // gradlab: the window. Reads the command line first, so that --help and errors need no display.
 #include "app/autopilot.h"
+#include "app/chart_board.h"
 #include "app/cli/standard_streams.h"
 #include "app/interrupt_notifier.h"
 #include "app/main_window.h"
@@ -61,6 +62,17 @@ int runWindow(int& argc, char** argv, const app::WindowOptions& options) {
     QObject::connect(&interrupts, &app::InterruptNotifier::interrupted, &autopilot,
                      &app::Autopilot::interrupt);
     window.show();
+    if (!options.layout.empty() &&
+        !window.applyNamedLayout(QString::fromStdString(options.layout))) {
+        std::fprintf(stderr, "gradlab: no layout has that name: --layout %s; give one of %s\n",
+                     options.layout.c_str(),
+                     qUtf8Printable(window.layoutNames().join(QStringLiteral(", "))));
+        return 2;
+    }
+    if (options.xAxis != "step") // what was asked for by name comes last
+        window.board()->setXAxis(app::xAxisFromName(options.xAxis));
+    if (!options.gradient.empty())
+        window.showGradient(QString::fromStdString(options.gradient));
     if (options.present)
         window.setPresenting(true);
     autopilot.begin();

@@ -3,11 +3,12 @@
 // The window: strip and charts in the middle, the experiments on the left, the session's runs
 // below, tuning knobs under the charts. Leaves out: training (TrainingSession), data of runs
 // (RunCollection), drawing (widgets). Its parts: _layout builds, _actions and _charts have
-// commands, _runs follows the session, _files opens and saves.
+// commands, _runs follows the session, _files opens and saves, _views has layouts and sessions.
 #pragma once
 
 #include "app/experiment_document.h"
 #include "app/training_session.h"
+#include "app/window_layout.h"
 #include "app/window_options.h"
 #include "widgets/series_store.h"
 
@@ -83,6 +84,11 @@ public:
     void setTuningShown(bool shown);
     /// The Gradient panel with one of its views: tensors, overlap, levels, map.
     void showGradient(const QString& view);
+    /// Teach, tune, network, or one that was saved; false if there is none of that name.
+    bool applyNamedLayout(const QString& name);
+    [[nodiscard]] QStringList layoutNames() const;
+    /// What an earlier window showed when it closed.
+    void reopenSession();
     /// An experiment file, a race file, or a run folder; what is wrong becomes a banner.
     void openPath(const QString& path);
 
@@ -103,6 +109,19 @@ private:
     void sizeDocks();
     bool restoreSettings();
     void saveSettings();
+    [[nodiscard]] QByteArray saveDocks() const;
+    bool restoreDocks(const QByteArray& state);
+    // main_window_views.cpp
+    void buildLayoutActions();
+    void fillLayoutMenu();
+    void applyTeach();
+    void applyTune();
+    void applyNetwork();
+    [[nodiscard]] WindowLayout currentLayout() const;
+    void applyLayout(const WindowLayout& layout);
+    void saveLayoutAs();
+    void saveLayout(const WindowLayout& layout);
+    void saveSession() const;
     // main_window_actions.cpp
     QAction* addCommand(const QString& text, const QList<QKeySequence>& keys,
                         const QString& statusTip);
@@ -154,6 +173,7 @@ private:
     void save();
     void saveAs();
     bool saveTo(const QString& path);
+    [[nodiscard]] QString experimentsText() const;
     void savePicture();
     void chooseRunFolder();
     void copyCommandLine();
@@ -183,8 +203,13 @@ private:
         QAction* present = nullptr;
         QAction* tuning = nullptr;
         QAction* resetLayout = nullptr;
+        QList<QAction*> layouts; ///< the program's
+        QMenu* layoutMenu = nullptr;
+        QMenu* deleteLayout = nullptr;
+        QAction* saveLayout = nullptr;
         QAction* open = nullptr;
         QMenu* recent = nullptr;
+        QAction* reopen = nullptr;
         QAction* save = nullptr;
         QAction* saveAs = nullptr;
         QAction* savePicture = nullptr;
@@ -217,6 +242,7 @@ private:
     widgets::StatusProgress* progress_;
     QLabel* axisLabel_;
     QSpinBox* smoothing_ = nullptr;
+    QList<QAction*> ownLayouts_; ///< entries of the layout menu
     ChartExporter* exporter_ = nullptr;
     std::unique_ptr<QTemporaryDir> scratch_; ///< logs of runs that are not kept
     Actions actions_;

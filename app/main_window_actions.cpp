@@ -76,6 +76,7 @@ void MainWindow::buildViewActions() {
     connect(actions_.present, &QAction::triggered, this, &MainWindow::setPresenting);
     connect(actions_.tuning, &QAction::triggered, this, &MainWindow::setTuningShown);
     connect(actions_.resetLayout, &QAction::triggered, this, &MainWindow::resetLayout);
+    buildLayoutActions();
     auto* leave = new QShortcut(Qt::Key_Escape, this); // F11 does it too
     connect(leave, &QShortcut::activated, this, [this] { setPresenting(false); });
     buildXAxisActions();
@@ -135,6 +136,7 @@ void MainWindow::buildMenus() {
     QMenu* file = menuBar()->addMenu(tr("&File"));
     file->addAction(actions_.open);
     file->addMenu(actions_.recent);
+    file->addAction(actions_.reopen);
     file->addActions({actions_.save, actions_.saveAs, actions_.savePicture, actions_.saveChart,
                       actions_.saveData, actions_.recordIn});
     file->addSeparator();
@@ -166,7 +168,8 @@ void MainWindow::buildMenus() {
     view->addActions({actions_.zoomIn, actions_.zoomOut, actions_.showAll, actions_.linkX});
     view->addSeparator();
     view->addMenu(tr("&Colours"))->addActions(actions_.themes->actions());
-    view->addActions({actions_.present, actions_.resetLayout});
+    view->addMenu(actions_.layoutMenu);
+    view->addAction(actions_.present);
     QMenu* help = menuBar()->addMenu(tr("&Help"));
     help->addActions({actions_.lesson, actions_.about});
     table_->addRunActions({actions_.runAgain, actions_.removeRuns});
@@ -220,6 +223,7 @@ void MainWindow::updateActions() {
     actions_.saveAs->setEnabled(problem.isEmpty());
     actions_.recordIn->setEnabled(!active);
     actions_.open->setEnabled(state != RunState::Stopping);
+    actions_.reopen->setEnabled(!active);
 }
 
 } // namespace gradlab::app

@@ -52,6 +52,10 @@ void MainWindow::buildFileActions() {
     actions_.recent = new QMenu(tr("Open &Recent"), this);
     actions_.recent->setToolTipsVisible(true);
     connect(actions_.recent, &QMenu::aboutToShow, this, &MainWindow::fillRecentMenu);
+    actions_.reopen = addCommand(tr("Reopen &Last Session"), {Qt::CTRL | Qt::SHIFT | Qt::Key_O},
+                                 tr("The run folders, the experiments and the layout that the "
+                                    "last window had when it closed"));
+    connect(actions_.reopen, &QAction::triggered, this, &MainWindow::reopenSession);
     actions_.save =
         addCommand(tr("&Save Experiment"), QKeySequence::keyBindings(QKeySequence::Save),
                    tr("Save the experiments of the form in their file"));
@@ -222,6 +226,10 @@ void MainWindow::saveAs() {
         dialog->selectFile(QStringLiteral("experiment.json"));
     connect(dialog, &QFileDialog::fileSelected, this, &MainWindow::saveTo);
     dialog->open();
+}
+
+QString MainWindow::experimentsText() const {
+    return textOf(panel_->experiments());
 }
 
 bool MainWindow::saveTo(const QString& path) {

@@ -96,13 +96,25 @@ void MainWindow::applyTheme() {
     actions_.resetLayout->setIcon(widgets::icon(widgets::IconName::Reset, colours));
 }
 
+QByteArray MainWindow::saveDocks() const {
+    return saveState(kLayoutVersion);
+}
+
+bool MainWindow::restoreDocks(const QByteArray& state) {
+    return restoreState(state, kLayoutVersion);
+}
+
 void MainWindow::resetLayout() {
     setPresenting(false);
+    setTuningShown(false);
+    board_->setXAxis(widgets::XAxis::Step);
+    board_->showPareto(false);
     addDockWidget(Qt::LeftDockWidgetArea, panelDock_);
     addDockWidget(Qt::BottomDockWidgetArea, tableDock_);
     tabifyDockWidget(tableDock_, workersDock_);
     addDockWidget(Qt::RightDockWidgetArea, gradientDock_);
     gradientDock_->hide();
+    workersDock_->setVisible(!workers_->isEmpty());
     panelDock_->setVisible(!session_->isActive());
     tableDock_->show();
     toolBar_->show();
@@ -128,18 +140,19 @@ bool MainWindow::restoreSettings() {
     actions_.linkX->setChecked(board_->isXLinked());
     board_->restoreSplitters(settings.value(QStringLiteral("window/splitters")).toByteArray());
     const bool restored =
-        restoreState(settings.value(QStringLiteral("window/state")).toByteArray(), kLayoutVersion);
+        restoreDocks(settings.value(QStringLiteral("window/state")).toByteArray());
     panelDock_->show(); // it had folded away for the last run
     return restored;
 }
 
 void MainWindow::saveSettings() {
+    saveSession();
     setPresenting(false);
     QSettings settings;
     board_->saveView(settings);
     table_->saveView(settings);
     settings.setValue(QStringLiteral("window/geometry"), saveGeometry());
-    settings.setValue(QStringLiteral("window/state"), saveState(kLayoutVersion));
+    settings.setValue(QStringLiteral("window/state"), saveDocks());
     settings.setValue(QStringLiteral("window/splitters"), board_->saveSplitters());
 }
 
@@ -148,7 +161,7 @@ void MainWindow::setPresenting(bool on) {
         return;
     presenting_ = on;
     if (on) {
-        stateBeforePresenting_ = saveState(kLayoutVersion);
+        stateBeforePresenting_ = saveDocks();
         tuningBeforePresenting_ = tuning_->isVisible();
         for (QWidget* part :
              std::initializer_list<QWidget*>{panelDock_, tableDock_, workersDock_, gradientDock_,
@@ -157,8 +170,9 @@ void MainWindow::setPresenting(bool on) {
     } else {
         menuBar()->show();
         statusBar()->show();
-        restoreState(stateBeforePresenting_, kLayoutVersion);
+        restoreDocks(stateBeforePresenting_);
         tuning_->setVisible(tuningBeforePresenting_);
+        actions_.tuning->setChecked(tuningBeforePresenting_);
     }
     if (!fixedSize_)
         setWindowState(on ? windowState() | Qt::WindowFullScreen

@@ -33,7 +33,8 @@ struct RawOptions {
 
 constexpr const char* kFooter =
     "Keys: F5 start, Space pause, F10 one step, Shift+F5 stop, X next x axis, Ctrl+K tuning,\n"
-    "Ctrl+G gradient, F11 presentation, P Pareto front, L logarithmic y, + and - zoom.\n"
+    "Ctrl+G gradient, F11 presentation, P Pareto front, L logarithmic y, + and - zoom,\n"
+    "Ctrl+1 Teach, Ctrl+2 Tune, Ctrl+3 Network.\n"
     "Without a FILE the first-look race is shown.\n\n"
     "Examples:\n"
     "  gradlab --start\n"
@@ -55,6 +56,8 @@ void declare(CLI::App& app, WindowOptions& options, RawOptions& raw) {
     app.add_flag("--present", options.present, "Presentation: strip and charts in large type");
     app.add_option("--x-axis", options.xAxis, "What the charts run along")
         ->check(CLI::IsMember({"step", "bytes", "simulated", "wall", "epoch", "tokens"}));
+    app.add_option("--layout", options.layout,
+                   "Arrange the window: teach, tune, network, or a layout that was saved");
     app.add_option("--gradient", options.gradient,
                    "Show what is sent of a gradient, with this view below the histogram")
         ->check(CLI::IsMember({"tensors", "overlap", "levels", "map"}));

@@ -3,10 +3,11 @@
 // A fixed-size array on a 64-byte boundary, zero at first; the engine's one kind of large memory.
 #pragma once
 
+#include "engine/core/export.h"
+
 #include <algorithm>
 #include <cstddef>
 #include <memory>
-#include <new>
 #include <span>
 #include <type_traits>
 #include <utility>
@@ -14,6 +15,11 @@
 namespace gradlab::engine {
 
 inline constexpr std::size_t kBufferAlignment = 64;
+
+/// Memory on that boundary, not initialised; a large one in huge pages where the system has them:
+/// columns of a large matrix lie pages apart. @throws std::bad_alloc
+[[nodiscard]] GRADLAB_ENGINE_EXPORT void* allocateAligned(std::size_t bytes);
+GRADLAB_ENGINE_EXPORT void freeAligned(void* pointer, std::size_t bytes) noexcept;
 
 template <class T>
 class AlignedBuffer {
@@ -24,8 +30,7 @@ public:
     explicit AlignedBuffer(std::size_t size) : size_(size) {
         if (size == 0)
             return;
-        data_.reset(
-            static_cast<T*>(::operator new (size * sizeof(T), std::align_val_t{kBufferAlignment})));
+        data_ = {static_cast<T*>(allocateAligned(size * sizeof(T))), Free{size * sizeof(T)}};
         std::fill_n(data_.get(), size, T{});
     }
     AlignedBuffer(const AlignedBuffer& other) : AlignedBuffer(other.size_) {
@@ -65,9 +70,8 @@ public:
 
 private:
     struct Free {
-        void operator()(T* pointer) const noexcept {
-            ::operator delete (pointer, std::align_val_t{kBufferAlignment});
-        }
+        std::size_t bytes = 0;
+        void operator()(T* pointer) const noexcept { freeAligned(pointer, bytes); }
     };
     std::unique_ptr<T[], Free> data_; // NOLINT(modernize-avoid-c-arrays): the size is not constant
     std::size_t size_ = 0;

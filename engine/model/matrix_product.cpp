@@ -19,6 +19,7 @@ namespace gradlab::engine {
 namespace {
 
 constexpr std::size_t kDepth = 384;
+constexpr std::size_t kPackedRows = 512;                     // a task
 constexpr std::size_t kCachedBytes = 512 << 10;              // of b
 constexpr std::size_t kBlockProducts = std::size_t{1} << 21; // a task: 4 Mflop or more
 
@@ -51,6 +52,7 @@ public:
                                                        std::size_t) const {
         return {matrix_.data + firstRow * matrix_.stride + firstDepth, matrix_.stride, 1};
     }
+    void fetchAhead(std::size_t) const {}
 
 private:
     MatrixView<const T> matrix_;
@@ -62,6 +64,7 @@ template <class T>
 class TransposedLeft {
     static constexpr std::size_t kRows = ProductKernel<T>::kRows;
     static constexpr std::size_t kTiles = 6;
+    static constexpr std::size_t kFetchedRows = 8; ///< at once: as many lines as can be on the way
 
 public:
     static constexpr std::size_t kLeastRows = kRows * kTiles; ///< worth a task
@@ -72,12 +75,24 @@ public:
             copy(firstRow, firstDepth, depth);
         return {copy_.data() + (firstRow - first_) * kDepth, 1, kRows};
     }
+    /// Brings some of what will be copied next into the cache; called once for each tile of c.
+    void fetchAhead(std::size_t depth) {
+        if (end_ >= matrix_.cols)
+            return;
+        const std::size_t last = std::min(depth, fetched_ + kFetchedRows);
+        const T* from = matrix_.data + (depth_ + fetched_) * matrix_.stride + end_;
+        const std::size_t width = std::min(matrix_.cols - end_, kTiles * kRows);
+        for (; fetched_ < last; ++fetched_, from += matrix_.stride)
+            for (std::size_t i = 0; i < width; i += kBufferAlignment / sizeof(T))
+                __builtin_prefetch(from + i);
+    }
 
 private:
     void copy(std::size_t firstRow, std::size_t firstDepth, std::size_t depth) {
         first_ = firstRow;
         end_ = std::min(matrix_.cols, firstRow + kTiles * kRows);
         depth_ = firstDepth;
+        fetched_ = 0;
         const std::size_t whole = (end_ - first_) / kRows * kRows;
         const T* from = matrix_.data + firstDepth * matrix_.stride + firstRow;
         for (std::size_t k = 0; k < depth; ++k, from += matrix_.stride) {
@@ -90,9 +105,10 @@ private:
     }
 
     MatrixView<const T> matrix_;
-    std::size_t first_ = 0; ///< rows of the transpose from here
-    std::size_t end_ = 0;   ///< to here are in copy_
-    std::size_t depth_ = 0; ///< from this k on
+    std::size_t first_ = 0;   ///< rows of the transpose from here
+    std::size_t end_ = 0;     ///< to here are in copy_
+    std::size_t depth_ = 0;   ///< from this k on
+    std::size_t fetched_ = 0; ///< rows of what comes next
     alignas(kBufferAlignment) std::array<T, kDepth * kRows * kTiles> copy_; ///< not initialised
 };
 
@@ -120,6 +136,7 @@ void multiplyRange(Left& a, const PackedMatrix<T>& b, MatrixView<T> c, const Ran
                 const auto left = a.rows(row, k, depth);
                 for (std::size_t col = first; col < last; col += Kernel::kColumns) {
                     const std::size_t stride = panelWidth<T>(b.cols(), col);
+                    a.fetchAhead(depth);
                     Kernel::run(rows, depth, left, {b.data() + col * b.rows() + k * stride, stride},
                                 {c.data + row * c.stride + col, c.stride,
                                  std::min(Kernel::kColumns, last - col), add});
@@ -183,15 +200,17 @@ void PackedMatrix<T>::pack(const Factor<T>& factor) {
     resize(matrix.rows, matrix.cols);
     if (bf16_ != nullptr)
         return bf16_->pack(rounded(factor));
-    for (std::size_t first = 0; first < cols_; first += ProductKernel<T>::kColumns) {
-        const std::size_t width = panelWidth<T>(cols_, first);
-        const std::size_t used = std::min(width, cols_ - first);
-        T* to = buffer_.data() + first * rows_;
-        for (std::size_t k = 0; k < rows_; ++k, to += width) {
-            std::copy_n(matrix.data + k * matrix.stride + first, used, to);
-            std::fill_n(to + used, width - used, T{0});
+    parallelRanges(rows_, kPackedRows, [&](std::size_t begin, std::size_t end) {
+        for (std::size_t first = 0; first < cols_; first += ProductKernel<T>::kColumns) {
+            const std::size_t width = panelWidth<T>(cols_, first);
+            const std::size_t used = std::min(width, cols_ - first);
+            T* to = buffer_.data() + first * rows_ + begin * width;
+            for (std::size_t k = begin; k < end; ++k, to += width) {
+                std::copy_n(matrix.data + k * matrix.stride + first, used, to);
+                std::fill_n(to + used, width - used, T{0});
+            }
         }
-    }
+    });
 }
 
 template <class T>

@@ -58,6 +58,7 @@ void writeConverted(std::span<const T> values, std::byte* out, const Convert& co
     }
 }
 
+/// `convert` is a lambda: a call through a function's address is not turned into vectors.
 template <class Wire, class T, class Convert>
 void readConverted(ByteView bytes, std::span<T> values, const Convert& convert) {
     std::array<Wire, kChunk> chunk;
@@ -175,10 +176,10 @@ void readValues(ByteView bytes, ValueType type, std::span<T> values) {
             readConverted<float>(bytes, values, [](float v) { return v; });
         return;
     case ValueType::F16:
-        readConverted<std::uint16_t>(bytes, values, halfValue);
+        readConverted<std::uint16_t>(bytes, values, [](auto half) { return halfValue(half); });
         return;
     case ValueType::BF16:
-        readConverted<std::uint16_t>(bytes, values, bfloatValue);
+        readConverted<std::uint16_t>(bytes, values, [](auto bits) { return bfloatValue(bits); });
         return;
     }
 }

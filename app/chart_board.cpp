@@ -113,6 +113,11 @@ void ChartBoard::setSmoothing(double steps) {
         chart->setSmoothing(steps);
 }
 
+void ChartBoard::setSeedsTogether(bool together) {
+    for (widgets::RunChart* chart : charts_)
+        chart->setSeedsTogether(together);
+}
+
 void ChartBoard::showPareto(bool shown) {
     large_->setCurrentWidget(shown ? charts_.back() : charts_.front());
 }

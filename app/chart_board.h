@@ -43,6 +43,8 @@ public:
     void showAll();
     void setSmoothing(double steps);
     [[nodiscard]] double smoothing() const noexcept { return smoothing_; }
+    /// Runs of one experiment from several seeds as mean and spread.
+    void setSeedsTogether(bool together);
     /// The Pareto front in the place of the perplexity.
     void showPareto(bool shown);
     [[nodiscard]] bool isParetoShown() const;

@@ -195,6 +195,7 @@ private:
         QAction* linkX = nullptr;
         QAction* logY = nullptr;
         QAction* pareto = nullptr;
+        QAction* seedsTogether = nullptr;
         QAction* smoother = nullptr;
         QAction* rougher = nullptr;
         QAction* saveChart = nullptr;

@@ -163,7 +163,8 @@ void MainWindow::buildMenus() {
     axes->addActions(actions_.xAxes->actions());
     axes->addSeparator();
     axes->addAction(actions_.cycleX);
-    view->addActions({actions_.pareto, actions_.logY, actions_.smoother, actions_.rougher});
+    view->addActions({actions_.pareto, actions_.seedsTogether, actions_.logY, actions_.smoother,
+                      actions_.rougher});
     view->addSeparator();
     view->addActions({actions_.zoomIn, actions_.zoomOut, actions_.showAll, actions_.linkX});
     view->addSeparator();

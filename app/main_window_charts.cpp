@@ -52,6 +52,13 @@ void MainWindow::buildZoomActions() {
                                  tr("What a perplexity costs in bytes and in time, and the runs "
                                     "that no other one beats"));
     actions_.pareto->setCheckable(true);
+    actions_.seedsTogether =
+        addCommand(tr("&Mean over Seeds"), {Qt::Key_M},
+                   tr("Runs of one experiment from three seeds and more as their mean and standard "
+                      "deviation"));
+    actions_.seedsTogether->setCheckable(true);
+    actions_.seedsTogether->setChecked(true);
+    connect(actions_.seedsTogether, &QAction::toggled, board_, &ChartBoard::setSeedsTogether);
     connect(actions_.zoomIn, &QAction::triggered, this,
             [this] { board_->currentPlot()->zoom(true); });
     connect(actions_.zoomOut, &QAction::triggered, this,

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: Gradient Lab contributors
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Finds logs in a folder and one level below; reading a log is the engine's.
+// Finds logs in a folder and two levels below; reading a log is the engine's.
 #include "app/recorded_run.h"
 
 #include "engine/core/errors.h"
@@ -14,15 +14,28 @@ namespace {
 
 namespace fs = std::filesystem;
 
-std::vector<fs::path> findLogs(const fs::path& folder) {
+constexpr int kMostLevels = 2; // of a race from several seeds: seed-42/1-dense
+
+void addLogs(const fs::path& folder, int levels, std::vector<fs::path>& logs) {
     std::error_code error;
-    if (fs::exists(folder / "metrics.jsonl", error))
-        return {folder / "metrics.jsonl"};
-    std::vector<fs::path> logs;
+    if (fs::exists(folder / "metrics.jsonl", error)) {
+        logs.push_back(folder / "metrics.jsonl");
+        return;
+    }
+    if (levels == 0)
+        return;
+    std::vector<fs::path> folders;
     for (const fs::directory_entry& entry : fs::directory_iterator(folder, error))
-        if (fs::exists(entry.path() / "metrics.jsonl", error))
-            logs.push_back(entry.path() / "metrics.jsonl");
-    std::sort(logs.begin(), logs.end());
+        if (entry.is_directory(error) && !entry.is_symlink(error))
+            folders.push_back(entry.path());
+    std::sort(folders.begin(), folders.end());
+    for (const fs::path& own : folders)
+        addLogs(own, levels - 1, logs);
+}
+
+std::vector<fs::path> findLogs(const fs::path& folder) {
+    std::vector<fs::path> logs;
+    addLogs(folder, kMostLevels, logs);
     return logs;
 }
 

@@ -18,7 +18,8 @@ struct RecordedRun {
     std::filesystem::path log; ///< where they are from
 };
 
-/// The run of the folder, or those of its sub-folders (a race).
+/// The run of the folder, or those of its sub-folders (a race) and of theirs (one from several
+/// seeds).
 /// @throws DataError if there is no log in it, or none that can be read.
 [[nodiscard]] std::vector<RecordedRun> readRunFolder(const std::filesystem::path& folder);
 

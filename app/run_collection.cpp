@@ -11,6 +11,8 @@
 #include <QCoreApplication>
 
 #include <algorithm>
+#include <map>
+#include <string>
 
 namespace gradlab::app {
 namespace {
@@ -43,8 +45,9 @@ void RunCollection::add(int id, const engine::Experiment& experiment) {
     run->atStart = experiment;
     run->current = experiment;
     run->info.id = id;
-    run->info.name = uniqueName(experimentTitle(experiment), id);
+    run->info.name = freshName(experiment, id);
     run->info.colour = freeColour();
+    run->info.seed = experiment.training.seed;
     run->info.method = methodText(experiment);
     run->info.experiment = std::make_shared<const engine::Experiment>(experiment);
     run->info.series = run->series.get();
@@ -145,10 +148,29 @@ void RunCollection::setState(int id, const QString& state) {
     }
 }
 
+/// Runs that differ in nothing but seed and name, each seed once, get a common number.
 widgets::RunList RunCollection::list() const {
     widgets::RunList list;
-    for (const auto& run : runs_)
+    std::map<std::string, std::map<std::int64_t, std::size_t>> groups; // place in the list by seed
+    for (const auto& run : runs_) {
         list.push_back(run->info);
+        engine::Experiment experiment = run->current;
+        experiment.name.clear();
+        experiment.training.seed = 0;
+        groups[engine::toJson(experiment)].emplace(run->info.seed, list.size() - 1);
+    }
+    int number = 0;
+    for (const auto& [key, places] : groups) {
+        if (places.size() < kFewestSeeds)
+            continue;
+        ++number;
+        const QString& name = experimentTitle(runs_[places.begin()->second]->atStart);
+        for (const auto& [seed, place] : places) {
+            list[place].seedGroup = number;
+            list[place].seedGroupName = name;
+            list[place].colour = list[places.begin()->second].colour;
+        }
+    }
     return list;
 }
 
@@ -164,6 +186,16 @@ CollectedRun* RunCollection::entry(int id) {
         if (run->info.id == id)
             return run.get();
     return nullptr;
+}
+
+/// Runs of one name are told apart by their seeds, where these differ.
+QString RunCollection::freshName(const engine::Experiment& experiment, int id) const {
+    const QString title = experimentTitle(experiment);
+    const std::int64_t seed = experiment.training.seed;
+    const bool otherSeed = std::any_of(runs_.begin(), runs_.end(), [&](const auto& run) {
+        return experimentTitle(run->atStart) == title && run->info.seed != seed;
+    });
+    return uniqueName(otherSeed ? tr("%1 · seed %2").arg(title).arg(seed) : title, id);
 }
 
 QString RunCollection::uniqueName(const QString& wanted, int exceptId) const {

@@ -28,6 +28,7 @@ class RunCollection : public QObject {
     Q_OBJECT
 
 public:
+    static constexpr std::size_t kFewestSeeds = 3; ///< of one experiment, to be shown together
     using QObject::QObject;
 
     /// A new run in the next free colour. Its name is made unique: "Dense", then "Dense (2)".
@@ -58,6 +59,7 @@ Q_SIGNALS:
 
 private:
     [[nodiscard]] CollectedRun* entry(int id);
+    [[nodiscard]] QString freshName(const engine::Experiment& experiment, int id) const;
     [[nodiscard]] QString uniqueName(const QString& wanted, int exceptId) const;
     [[nodiscard]] int freeColour() const;
     void follow(CollectedRun& run, const engine::Record& record);

@@ -2,21 +2,29 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "widgets/perplexity_chart.h"
 
+#include "widgets/seed_spread.h"
+
 #include <QLocale>
 #include <QStringList>
 #include <QVBoxLayout>
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 
 namespace gradlab::widgets {
 
 namespace {
 
+constexpr int kMemberAlpha = 70;          ///< of the runs behind their mean
 constexpr double kLimitOverUnigram = 8.0; ///< perplexities above that are drawn as border marks
 
 QString shortNumber(double value) {
     return QString::fromStdString(formatValue(value, ValueKind::Number, 3));
+}
+
+QString spreadText(const engine::Spread& spread) {
+    return QStringLiteral("%1 ± %2").arg(shortNumber(spread.mean), shortNumber(spread.deviation));
 }
 
 /// All digits that the record has.
@@ -45,10 +53,38 @@ PerplexityChart::PerplexityChart(QWidget* parent) : RunChart(parent), plot_(new 
     plot_->setTitle(tr("Perplexity: validation thick, training thin"));
     addPlot(plot_, QStringLiteral("perplexity"));
     plot_->setYAxis(ValueKind::Number, true);
-    plot_->setHoverProvider([this](double x) {
-        return hoverText(*plot_, x, Metric::TrainPerplexity,
-                         [this, x](const RunInfo& run) { return hoverLine(run, x); });
+    plot_->setHoverProvider([this](double x) { return hoverAt(x); });
+}
+
+/// One line for a group of seeds; the first group is what the others are compared with.
+HoverText PerplexityChart::hoverAt(double x) const {
+    const std::vector<RunList> groups = togetherGroups();
+    HoverText hover = hoverText(*plot_, x, Metric::TrainPerplexity, [&](const RunInfo& run) {
+        return areSeedsTogether() && run.seedGroup != 0 ? QString() : hoverLine(run, x);
     });
+    for (const RunList& group : groups) {
+        std::vector<double> values;
+        for (const RunInfo& run : group)
+            if (const auto valid = run.series->nearest(Metric::ValidPerplexity, xAxis(), x))
+                values.push_back(valid->value);
+        const engine::Spread spread = engine::spreadOf(values);
+        if (spread.count == 0)
+            continue;
+        QString text = tr("%1, %2 seeds: validation %3")
+                           .arg(group.front().seedGroupName)
+                           .arg(spread.count)
+                           .arg(spreadText(spread));
+        if (&group != &groups.front()) {
+            const engine::Spread difference =
+                pairedDifference(group, groups.front(), Metric::ValidPerplexity, xAxis(), x);
+            if (difference.count > 0)
+                text += tr(" · %1%2 to %3 with the same seeds")
+                            .arg(difference.mean > 0.0 ? QStringLiteral("+") : QString(),
+                                 spreadText(difference), groups.front().front().seedGroupName);
+        }
+        hover.lines.push_back({text, theme().runColour(group.front().colour), spread.mean});
+    }
+    return hover;
 }
 
 QString PerplexityChart::hoverLine(const RunInfo& run, double x) const {
@@ -81,13 +117,56 @@ void PerplexityChart::addRun(const RunInfo& run, std::vector<PlotLine>& lines) c
     lines.push_back(std::move(valid));
 }
 
+std::vector<RunList> PerplexityChart::togetherGroups() const {
+    return areSeedsTogether() ? seedGroups(shownRuns()) : std::vector<RunList>();
+}
+
+/// The runs pale and thin behind their mean; nothing while there is no mean yet.
+bool PerplexityChart::addGroup(const RunList& group, std::vector<PlotLine>& lines,
+                               std::vector<PlotBand>& bands) const {
+    std::vector<std::vector<PlotPoint>> validated;
+    std::vector<PlotLine> members;
+    for (const RunInfo& run : group) {
+        members.push_back(line(*plot_, run, Metric::ValidPerplexity, false, QString()));
+        members.back().colour.setAlpha(kMemberAlpha);
+        validated.push_back(members.back().points);
+    }
+    const std::vector<SpreadPoint> spread = spreadAlong(validated);
+    if (spread.empty())
+        return false;
+    PlotLine mean;
+    mean.colour = theme().runColour(group.front().colour);
+    mean.markers = true;
+    PlotBand band;
+    band.colour = mean.colour;
+    for (const SpreadPoint& point : spread) {
+        mean.points.push_back({point.x, point.mean});
+        band.points.push_back(
+            {point.x, point.mean - point.deviation, point.mean + point.deviation});
+    }
+    const engine::Spread last{group.size(), spread.back().mean, spread.back().deviation};
+    mean.label = plot_->window().x
+                     ? group.front().seedGroupName
+                     : QStringLiteral("%1  %2").arg(group.front().seedGroupName, spreadText(last));
+    std::move(members.begin(), members.end(), std::back_inserter(lines));
+    lines.push_back(std::move(mean));
+    bands.push_back(std::move(band));
+    return true;
+}
+
 void PerplexityChart::redraw() {
     std::vector<PlotLine> lines;
+    std::vector<PlotBand> bands;
+    std::vector<int> drawn; // groups
+    for (const RunList& group : togetherGroups())
+        if (addGroup(group, lines, bands))
+            drawn.push_back(group.front().seedGroup);
     std::vector<ReferenceLine> references;
     QStringList words;
     double limit = 0.0;
     for (const RunInfo& run : shownRuns()) {
-        addRun(run, lines);
+        if (std::find(drawn.begin(), drawn.end(), run.seedGroup) == drawn.end())
+            addRun(run, lines);
         addReference(references, run.series->unigramPerplexity(), tr("word frequencies alone %1"));
         addReference(references, run.series->entropyFloor(), tr("floor %1"));
         limit = std::max(limit, run.series->unigramPerplexity().value_or(0.0));
@@ -98,7 +177,7 @@ void PerplexityChart::redraw() {
     plot_->setYLimits(limit > 0.0 ? std::optional<AxisRange>({0.5, kLimitOverUnigram * limit})
                                   : std::nullopt);
     applyXAxis(*plot_);
-    plot_->setData(std::move(lines), std::move(references), changeMarks(*plot_));
+    plot_->setData(std::move(lines), std::move(references), changeMarks(*plot_), std::move(bands));
     plot_->setSummary(words.isEmpty()
                           ? tr("No validation yet")
                           : tr("Validation perplexity: %1").arg(words.join(QStringLiteral(", "))));

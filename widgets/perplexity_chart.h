@@ -23,6 +23,11 @@ protected:
 
 private:
     void addRun(const RunInfo& run, std::vector<PlotLine>& lines) const;
+    bool addGroup(const RunList& group, std::vector<PlotLine>& lines,
+                  std::vector<PlotBand>& bands) const;
+    /// Of seeds, where they are shown together.
+    [[nodiscard]] std::vector<RunList> togetherGroups() const;
+    [[nodiscard]] HoverText hoverAt(double x) const;
     [[nodiscard]] QString hoverLine(const RunInfo& run, double x) const;
 
     PlotWidget* plot_;

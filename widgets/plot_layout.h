@@ -29,6 +29,17 @@ struct PlotLine {
     std::vector<NonFiniteMark> nonFinite;
 };
 
+/// An area on both sides of a line.
+struct PlotBand {
+    struct Point {
+        double x = 0.0;
+        double low = 0.0;
+        double high = 0.0;
+    };
+    QColor colour; ///< of the line; the band is paler
+    std::vector<Point> points;
+};
+
 struct ReferenceLine {
     double y = 0.0;
     QString text;
@@ -58,6 +69,7 @@ struct PlotContent {
     std::vector<PlotLine> lines;
     std::vector<ReferenceLine> references;
     std::vector<EventMark> events;
+    std::vector<PlotBand> bands; ///< behind everything; the ranges do not follow them
 };
 
 struct PlotRanges {

@@ -15,6 +15,7 @@ namespace {
 
 constexpr std::size_t kMostDots = 80; ///< a line with more points is drawn without them
 constexpr int kPlateAlpha = 215;      ///< behind text inside the plot
+constexpr int kBandAlpha = 60;
 
 void paintText(QPainter& painter, const QRectF& box, int flags, const QString& text,
                const QColor& colour) {
@@ -142,11 +143,36 @@ std::vector<QPolygonF> piecesInside(const PlotLine& line, const PlotLayout& layo
     return pieces;
 }
 
+/// What of a band lies in the plot. On a logarithmic axis what has no place there ends at its foot.
+void paintBand(QPainter& painter, const PlotBand& band, const PlotLayout& layout) {
+    const auto pixel = [&](double x, double y) {
+        const double value = isDrawable(y, layout.logY) ? layout.mapY(y) : layout.plot.bottom();
+        return QPointF(layout.mapX(x), value);
+    };
+    QPolygonF area;
+    for (const PlotBand::Point& point : band.points)
+        if (isDrawable(point.x, layout.logX))
+            area.append(pixel(point.x, point.high));
+    for (auto point = band.points.rbegin(); point != band.points.rend(); ++point)
+        if (isDrawable(point->x, layout.logX))
+            area.append(pixel(point->x, point->low));
+    QColor colour = band.colour;
+    colour.setAlpha(kBandAlpha);
+    painter.save();
+    painter.setClipRect(layout.plot);
+    painter.setPen(Qt::NoPen);
+    painter.setBrush(colour);
+    painter.drawPolygon(area);
+    painter.restore();
+}
+
 } // namespace
 
 void paintPlotBackground(QPainter& painter, const PlotContent& content, const PlotLayout& layout,
                          const Theme& theme) {
     paintGrid(painter, layout, theme);
+    for (const PlotBand& band : content.bands)
+        paintBand(painter, band, layout);
     painter.setPen(QPen(theme.mark, theme.thinLineWidth));
     for (const ReferenceLine& reference : content.references) {
         const double y = layout.mapY(reference.y);

@@ -230,12 +230,13 @@ void PlotWidget::setXExtent(std::optional<AxisRange> extent) {
 }
 
 void PlotWidget::setData(std::vector<PlotLine> lines, std::vector<ReferenceLine> references,
-                         std::vector<EventMark> events) {
+                         std::vector<EventMark> events, std::vector<PlotBand> bands) {
     for (const PlotLine& line : lines)
         GRADLAB_CHECK(line.points.size() <= kMaxPoints, line.points.size());
     impl_->content.lines = std::move(lines);
     impl_->content.references = std::move(references);
     impl_->content.events = std::move(events);
+    impl_->content.bands = std::move(bands);
     impl_->dataChanged();
 }
 

@@ -52,7 +52,7 @@ public:
     /// Everything that changes with the data, in one call. While x is zoomed y stays as it is, so
     /// that a run that goes on moves nothing; after refit() it follows the new data once.
     void setData(std::vector<PlotLine> lines, std::vector<ReferenceLine> references,
-                 std::vector<EventMark> events);
+                 std::vector<EventMark> events, std::vector<PlotBand> bands = {});
     void refit();
     /// Asked with the x under the cursor, in data coordinates.
     void setHoverProvider(std::function<HoverText(double x)> provider);

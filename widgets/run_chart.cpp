@@ -77,6 +77,11 @@ void RunChart::setSmoothing(double steps) {
     smoothing_ = steps;
 }
 
+void RunChart::setSeedsTogether(bool together) {
+    dirty_ = dirty_ || together != seedsTogether_;
+    seedsTogether_ = together;
+}
+
 void RunChart::setTheme(const Theme& theme) {
     theme_ = theme;
     applyTheme();
@@ -131,6 +136,7 @@ std::unique_ptr<RunChart> RunChart::twin(const QSize& size, const Theme& theme) 
     other->setXAxis(xAxis_);
     other->setRuns(runs_);
     other->setSmoothing(smoothing_);
+    other->setSeedsTogether(seedsTogether_);
     other->setXWindow(xWindow_);
     for (std::size_t i = 0; i < plots_.size(); ++i) {
         PlotWindow window = plots_[i]->window();
@@ -203,10 +209,22 @@ SeriesStore::Query RunChart::queryFor(const PlotWidget& plot) const {
     return query;
 }
 
+/// Of several seeds together one label is enough.
+QString RunChart::labelOf(const RunInfo& run, QString label) const {
+    if (!seedsTogether_ || run.seedGroup == 0)
+        return label;
+    const RunList shown = shownRuns();
+    const auto first = std::find_if(shown.begin(), shown.end(), [&](const RunInfo& other) {
+        return other.seedGroup == run.seedGroup;
+    });
+    return first != shown.end() && first->id == run.id ? label.replace(run.name, run.seedGroupName)
+                                                       : QString();
+}
+
 PlotLine RunChart::line(const PlotWidget& plot, const RunInfo& run, Metric metric, bool thick,
                         const QString& label) const {
     SeriesStore::Result result = run.series->query(metric, queryFor(plot));
-    return {.label = label,
+    return {.label = labelOf(run, label),
             .colour = theme_.runColour(run.colour),
             .thick = thick,
             .markers = false,
@@ -287,8 +305,9 @@ HoverText RunChart::hoverText(const PlotWidget& plot, double x, Metric dot,
         const auto sample = run.series->nearest(dot, axis, x);
         if (!sample || x > run.series->now()[static_cast<std::size_t>(axis)] * 1.02)
             continue;
-        hover.lines.push_back({QStringLiteral("%1: %2").arg(run.name, text(run)),
-                               theme_.runColour(run.colour), sample->value});
+        if (const QString line = text(run); !line.isEmpty())
+            hover.lines.push_back({QStringLiteral("%1: %2").arg(run.name, line),
+                                   theme_.runColour(run.colour), sample->value});
     }
     // Steps and tokens are counted: in full.
     const QString place =

@@ -33,6 +33,8 @@ public:
     void setXWindow(const std::optional<AxisRange>& window);
     /// Of noisy lines, in steps (RunSeries::smoothed); 1: none.
     void setSmoothing(double steps);
+    /// Runs of one experiment from several seeds as their mean and its spread, where the chart can.
+    void setSeedsTogether(bool together);
     void setTheme(const Theme& theme);
     /// Draws if something changed since the last time and the chart is visible; says whether it
     /// did.
@@ -74,6 +76,7 @@ protected:
     /// Another one of its class, without parent.
     [[nodiscard]] virtual std::unique_ptr<RunChart> fresh() const = 0;
     [[nodiscard]] const Theme& theme() const noexcept { return theme_; }
+    [[nodiscard]] bool areSeedsTogether() const noexcept { return seedsTogether_; }
     [[nodiscard]] XAxis axisOf(const PlotWidget& plot) const;
     /// A run's line of a metric: what the plot looks at, with as many points as their number
     /// allows.
@@ -87,7 +90,7 @@ protected:
     /// Title, kind and scale of the x axis. Bytes and simulated time are logarithmic once the runs
     /// have come to very different places.
     void applyXAxis(PlotWidget& plot) const;
-    /// One line of tooltip for each shown run that has got as far as x.
+    /// One line of tooltip for each shown run that has got as far as x; none where `text` is empty.
     [[nodiscard]] HoverText hoverText(const PlotWidget& plot, double x, Metric dot,
                                       const std::function<QString(const RunInfo&)>& text) const;
     /// Whether the chart is wide enough for two plots in the theme's type.
@@ -102,6 +105,7 @@ private:
     void drawNow();
     void followWindow(const PlotWidget& plot);
     [[nodiscard]] std::optional<AxisRange> xExtent(XAxis axis) const;
+    [[nodiscard]] QString labelOf(const RunInfo& run, QString label) const;
     [[nodiscard]] SeriesStore::Query queryFor(const PlotWidget& plot) const;
 
     RunList runs_;
@@ -110,6 +114,7 @@ private:
     XAxis xAxis_ = XAxis::Step;
     std::optional<AxisRange> xWindow_;
     double smoothing_ = 1.0;
+    bool seedsTogether_ = true;
     Theme theme_ = Theme::make(false, false);
     std::uint64_t drawnRevision_ = 0;
     bool dirty_ = true;

@@ -7,6 +7,7 @@
 
 #include <QString>
 
+#include <cstdint>
 #include <memory>
 #include <vector>
 
@@ -26,6 +27,9 @@ struct RunInfo {
     QString note{};        ///< the person's own words
     bool baseline = false; ///< what the other runs are compared with; one at most
     std::shared_ptr<const engine::Experiment> experiment{}; ///< with the changes made; may be null
+    std::int64_t seed = 0;
+    int seedGroup = 0;       ///< shared by runs of one experiment from different seeds; 0: too few
+    QString seedGroupName{}; ///< the name without the seed
     const RunSeries* series = nullptr; ///< owned by the session, which outlives every view's list
 };
 

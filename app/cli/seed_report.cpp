@@ -8,7 +8,6 @@
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
-#include <cmath>
 #include <utility>
 
 namespace gradlab::app {
@@ -52,23 +51,11 @@ Json spreadJson(const std::vector<std::optional<double>>& values) {
 } // namespace
 
 Spread spreadOf(const std::vector<std::optional<double>>& values) {
-    Spread spread;
-    for (const std::optional<double>& value : values) {
-        if (!value)
-            continue;
-        ++spread.count;
-        spread.mean += *value;
-    }
-    if (spread.count == 0)
-        return spread;
-    spread.mean /= static_cast<double>(spread.count);
-    double squares = 0.0;
+    std::vector<double> present;
     for (const std::optional<double>& value : values)
         if (value)
-            squares += (*value - spread.mean) * (*value - spread.mean);
-    if (spread.count > 1)
-        spread.deviation = std::sqrt(squares / static_cast<double>(spread.count - 1));
-    return spread;
+            present.push_back(*value);
+    return engine::spreadOf(present);
 }
 
 void SeedReport::add(std::int64_t seed, std::vector<std::optional<engine::EndRecord>> ends) {

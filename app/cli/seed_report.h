@@ -4,6 +4,7 @@
 // and each experiment's difference from the first one, paired by seed. Text and JSON only.
 #pragma once
 
+#include "engine/core/spread.h"
 #include "engine/metrics/step_record.h"
 
 #include <cstdint>
@@ -13,12 +14,9 @@
 
 namespace gradlab::app {
 
+using engine::Spread;
+
 /// Of the values that there are.
-struct Spread {
-    std::size_t count = 0;
-    double mean = 0.0;
-    double deviation = 0.0; ///< sample's (n − 1); 0 for one value
-};
 [[nodiscard]] Spread spreadOf(const std::vector<std::optional<double>>& values);
 
 class SeedReport {

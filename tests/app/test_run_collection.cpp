@@ -49,6 +49,33 @@ private Q_SLOTS:
         QCOMPARE(runs.find(99)->info.colour, freed);
     }
 
+    void runsFromSeveralSeedsAreOneGroup() {
+        app::RunCollection runs;
+        const auto add = [&](int id, const std::string& name, std::int64_t seed, double lr) {
+            engine::Experiment experiment = named(name);
+            experiment.training.seed = seed;
+            experiment.training.lr = lr;
+            runs.add(id, experiment);
+        };
+        add(1, "Dense", 42, 20.0);
+        add(2, "Dense", 43, 20.0);
+        QCOMPARE(runs.list()[1].name, QStringLiteral("Dense · seed 43"));
+        QCOMPARE(runs.list()[1].seedGroup, 0); // two are compared one by one
+        add(3, "Dense", 44, 20.0);
+        add(4, "Dense", 44, 20.0); // once more: not another seed
+        add(5, "Dense", 45, 5.0);  // another experiment
+        const widgets::RunList list = runs.list();
+        QVERIFY(list[0].seedGroup != 0);
+        QCOMPARE(list[1].seedGroup, list[0].seedGroup);
+        QCOMPARE(list[2].seedGroup, list[0].seedGroup);
+        QCOMPARE(list[1].colour, list[0].colour);
+        QCOMPARE(list[2].seedGroupName, QStringLiteral("Dense"));
+        QCOMPARE(list[3].seedGroup, 0);
+        QCOMPARE(list[4].seedGroup, 0);
+        runs.remove(1);
+        QCOMPARE(runs.list()[0].seedGroup, 0);
+    }
+
     void seriesLivesWhileListsAreReplaced() {
         app::RunCollection runs;
         runs.add(1, named("a"));

@@ -6,6 +6,7 @@
 #include "app/cli/standard_streams.h"
 #include "app/interrupt_notifier.h"
 #include "app/main_window.h"
+#include "app/run_collection.h"
 #include "app/window_options.h"
 #include "app/window_services.h"
 #include "engine/core/version.h"
@@ -47,6 +48,16 @@ void applyTheme(const app::WindowOptions& options) {
         QApplication::setPalette(widgets::themePalette(theme == QLatin1String("dark")));
 }
 
+/// Whether a run has a name that begins so.
+bool pinBaseline(app::RunCollection& runs, const QString& name) {
+    for (const widgets::RunInfo& run : runs.list())
+        if (run.name.startsWith(name)) {
+            runs.setBaseline(run.id);
+            return true;
+        }
+    return false;
+}
+
 int runWindow(int& argc, char** argv, const app::WindowOptions& options) {
     qInstallMessageHandler(writeMessage);
     QApplication application(argc, argv);
@@ -67,6 +78,13 @@ int runWindow(int& argc, char** argv, const app::WindowOptions& options) {
         std::fprintf(stderr, "gradlab: no layout has that name: --layout %s; give one of %s\n",
                      options.layout.c_str(),
                      qUtf8Printable(window.layoutNames().join(QStringLiteral(", "))));
+        return 2;
+    }
+    if (!options.baseline.empty() &&
+        !pinBaseline(*window.runs(), QString::fromStdString(options.baseline))) {
+        std::fprintf(stderr,
+                     "gradlab: no opened run has that name: --baseline %s; give the start of one\n",
+                     options.baseline.c_str());
         return 2;
     }
     if (options.xAxis != "step") // what was asked for by name comes last

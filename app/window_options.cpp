@@ -58,6 +58,8 @@ void declare(CLI::App& app, WindowOptions& options, RawOptions& raw) {
         ->check(CLI::IsMember({"step", "bytes", "simulated", "wall", "epoch", "tokens"}));
     app.add_option("--layout", options.layout,
                    "Arrange the window: teach, tune, network, or a layout that was saved");
+    app.add_option("--baseline", options.baseline,
+                   "Compare the opened runs with the one whose name begins so");
     app.add_option("--gradient", options.gradient,
                    "Show what is sent of a gradient, with this view below the histogram")
         ->check(CLI::IsMember({"tensors", "overlap", "levels", "map"}));

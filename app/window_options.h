@@ -25,6 +25,7 @@ struct WindowOptions {
     std::string theme;                   ///< light, dark, or empty: as the desktop
     std::string xAxis = "step";          ///< step, bytes, simulated, wall, epoch, tokens
     std::string layout;                  ///< teach, tune, network, one's own, or empty
+    std::string baseline;                ///< how the name of an opened run begins, or empty
     std::string gradient;                ///< the Gradient panel with this view; empty: not shown
     std::uint64_t steps = 0;             ///< limit of every run; 0 = as the experiments say
     int width = 0;                       ///< pixels; 0 = as last time

@@ -129,6 +129,19 @@ private Q_SLOTS:
             run({out, QStringLiteral("--screenshot"), second, QStringLiteral("--quit")});
         QVERIFY2(shown.exitCode == 0, shown.err.constData());
         QVERIFY(!QImage(second).isNull());
+
+        // With a baseline the table has more columns; a run that is not there cannot be one.
+        const QString third = folder.filePath(QStringLiteral("compared.png"));
+        const auto compare = [&](const char* name) {
+            return run({out, QStringLiteral("--baseline"), QString::fromUtf8(name),
+                        QStringLiteral("--screenshot"), third, QStringLiteral("--quit")});
+        };
+        const Outcome compared = compare("Dens");
+        QVERIFY2(compared.exitCode == 0, compared.err.constData());
+        QVERIFY(QImage(third) != QImage(second));
+        const Outcome unknown = compare("Nobody");
+        QCOMPARE(unknown.exitCode, 2);
+        QVERIFY2(unknown.err.contains("--baseline Nobody"), unknown.err.constData());
     }
 
     void badInputEndsWithOneLine_data() {

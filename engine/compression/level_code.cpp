@@ -201,6 +201,12 @@ void dequantise(std::span<const std::int16_t> levels, T norm, std::uint32_t s,
     const auto scale = static_cast<double>(s);
     if constexpr (sizeof(T) == 4) {
         const double step = static_cast<double>(norm) / scale;
+        // A step that a float holds (s is a power of 2, as a rule): the same bits without doubles.
+        if (const auto narrow = static_cast<float>(step); static_cast<double>(narrow) == step) {
+            for (std::size_t i = 0; i < levels.size(); ++i)
+                values[i] = static_cast<float>(levels[i]) * narrow;
+            return;
+        }
         for (std::size_t i = 0; i < levels.size(); ++i)
             values[i] = static_cast<float>(static_cast<double>(levels[i]) * step);
     } else {

@@ -10,6 +10,7 @@
 #include <QTest>
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <limits>
 
@@ -311,6 +312,25 @@ private slots:
         const std::vector<std::byte> tooHigh = {std::byte{128}, std::byte{129}};
         QVERIFY(decodesInBounds(LevelCode::Fixed, 64, ByteView(tooHigh).first(1), 1));
         QVERIFY(!decodesInBounds(LevelCode::Fixed, 64, tooHigh, 2));
+    }
+
+    void floatStepsGiveTheBitsOfDoubles() {
+        // Also where norm/s is subnormal, and where it is rounded.
+        for (const std::uint32_t s : {1U, 4U, 5U, 64U, 100U, 16384U})
+            for (const float norm : {1.0F, 0.7F, 3.4e38F, 1.3e-38F, 1.0e-45F, 3.1e-41F}) {
+                std::vector<std::int16_t> levels;
+                for (int level = -static_cast<int>(s); level <= static_cast<int>(s);
+                     level += 1 + static_cast<int>(s) / 97)
+                    levels.push_back(static_cast<std::int16_t>(level));
+                std::vector<float> values(levels.size());
+                dequantise<float>(levels, norm, s, values);
+                for (std::size_t i = 0; i < levels.size(); ++i) {
+                    const double exact =
+                        static_cast<double>(levels[i]) * (static_cast<double>(norm) / s);
+                    QCOMPARE(std::bit_cast<std::uint32_t>(values[i]),
+                             std::bit_cast<std::uint32_t>(static_cast<float>(exact)));
+                }
+            }
     }
 
     void dequantisingHitsTheNormAndNeverOverflows() {

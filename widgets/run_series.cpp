@@ -71,6 +71,9 @@ void RunSeries::append(const engine::StartRecord& record) {
                                                      : record.unigramPerplexity);
     cpuTimeShown_ = record.cpuTimeShown;
     stepsPerEpoch_ = record.stepsPerEpoch;
+    // A fork's bytes go on like its other totals, which the records have.
+    now_[static_cast<std::size_t>(XAxis::Bytes)] = record.forkedBytesMessage;
+    denseTotal_ = record.forkedBytesDense;
 }
 
 void RunSeries::smooth(double loss) {

@@ -122,6 +122,7 @@ void addTrain(Parser& parser) {
     parser.train->add_option("--out", arguments.out)->check(named());
     parser.train->add_option("--log", arguments.log)->check(named());
     parser.train->add_option("--resume", arguments.resume)->check(named());
+    parser.train->add_option("--fork", arguments.fork)->check(named());
     parser.train->add_option("--save", arguments.save)->check(named());
     addWholeList(*parser.train, "--seeds", arguments.seeds, 0, kMostSeed);
     parser.train->add_flag("--per-worker", arguments.perWorker);

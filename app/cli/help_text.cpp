@@ -128,6 +128,7 @@ Examples:
   gradlab-cli train resources/experiments/first-look.json --seeds 1,2,3,4,5 --out runs/five
   gradlab-cli train --corpus builtin:kjv --hidden 100 --batch 256 --method dgc --out runs/kjv
   gradlab-cli train --resume runs/kjv --epochs 100
+  gradlab-cli train --fork runs/kjv --lr 5 --out runs/kjv-slower
 
 Files and output:
   --out DIR
@@ -138,6 +139,9 @@ Files and output:
   --resume DIR
       Go on with the run in DIR from its latest checkpoint. Limits (--epochs, --steps, --patience)
       may be set anew; of the other options, those that can change during a run do so.
+  --fork DIR[@STEP]
+      Begin another run where the run in DIR was at its latest checkpoint, or at that of STEP, with
+      its experiment and the options given. Text, model, batch and workers cannot change.
   --save FILE.safetensors
       Write the final parameters under PyTorch's names.
   --seeds SEED,SEED,...

@@ -163,7 +163,7 @@ TrainOutcome trainOnce(const TrainArguments& arguments,
 
 int runTrain(const TrainArguments& arguments, const std::vector<FieldOverride>& overrides) {
     catchInterrupts();
-    if (!arguments.seeds.empty() || isSeedSeries(arguments.resume))
+    if (arguments.fork.empty() && (!arguments.seeds.empty() || isSeedSeries(arguments.resume)))
         return runSeedSeries(arguments, overrides, trainOnce);
     return trainOnce(arguments, overrides).exitCode;
 }

@@ -17,6 +17,7 @@ struct TrainArguments {
     std::string out;                         ///< run folder
     std::string log;                         ///< JSONL alone
     std::string resume;                      ///< run folder to go on with
+    std::string fork;                        ///< run folder to go on from, maybe with @STEP
     std::string save;                        ///< final parameters
     std::vector<std::int64_t> gradientSteps; ///< steps whose gradient is kept in the run folder
     std::vector<std::int64_t> seeds;         ///< a run from each; empty: from the experiment's own

@@ -6,6 +6,7 @@
 #include "engine/metrics/run_folder.h"
 #include "engine/training/checkpoint.h"
 #include "engine/training/experiment_schema.h"
+#include "engine/training/run_fork.h"
 
 #include <unistd.h>
 
@@ -96,6 +97,33 @@ void addMember(TrainSetup& setup, const TrainArguments& arguments, const Experim
     setup.names.push_back(engine::displayName(experiment));
     setup.sinks.push_back(std::move(sink));
     setup.members.push_back(std::move(member));
+}
+
+void requireNothingBesideFork(const TrainArguments& arguments) {
+    if (!arguments.file.empty() || !arguments.resume.empty() || !arguments.seeds.empty())
+        throw ExperimentError("", "a fork has its experiment from the run: --fork " +
+                                      arguments.fork +
+                                      "; leave out the experiment's file, --resume and --seeds");
+}
+
+TrainSetup prepareForked(const TrainArguments& arguments,
+                         const std::vector<FieldOverride>& overrides) {
+    requireNothingBesideFork(arguments);
+    const engine::ForkPoint point = engine::findForkPoint(arguments.fork);
+    const Experiment origin = engine::readCheckpointExperiment(point.checkpoint);
+    std::vector<Experiment> forked{origin};
+    applyOverrides(overrides, forked);
+    requireConsistent(arguments, forked);
+    (void)engine::requireValidRace(forked);
+    engine::requireForkable(origin, forked.front());
+    std::vector<std::unique_ptr<engine::RunFolder>> folders(1);
+    if (!arguments.out.empty())
+        folders = engine::newRunFolders(arguments.out, forked);
+    TrainSetup setup;
+    addMember(setup, arguments, forked.front(), std::move(folders.front()), point.checkpoint);
+    setup.members.front().options.forkedFrom =
+        point.checkpoint.parent_path().parent_path().string();
+    return setup;
 }
 
 TrainSetup prepareNew(const TrainArguments& arguments,
@@ -204,6 +232,8 @@ std::vector<Experiment> requestedRace(const TrainArguments& arguments,
 
 TrainSetup prepareTraining(const TrainArguments& arguments,
                            const std::vector<FieldOverride>& overrides) {
+    if (!arguments.fork.empty())
+        return prepareForked(arguments, overrides);
     return arguments.resume.empty() ? prepareNew(arguments, overrides)
                                     : prepareResumed(arguments, overrides);
 }

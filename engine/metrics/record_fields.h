@@ -78,6 +78,14 @@ void visitFields(Io& io, Start& record) {
     io.field("steps_per_epoch", record.stepsPerEpoch);
     io.field("overlap", record.overlap);
     io.field("cpu_time_shown", record.cpuTimeShown);
+    io.inCase(!record.forkedFrom.empty(), [&](auto& same) {
+        same.group("forked_from", [&](auto& origin) {
+            origin.field("run", record.forkedFrom);
+            origin.field("step", record.forkedStep);
+            origin.field("bytes_message", record.forkedBytesMessage);
+            origin.field("bytes_dense", record.forkedBytesDense);
+        });
+    });
 }
 
 template <class Io, MaybeConst<StepRecord> Step>

@@ -54,7 +54,11 @@ struct StartRecord {
     double unigramPerplexityValid = 0.0;
     double charactersPerToken = 0.0;
     std::uint64_t stepsPerEpoch = 0;
-    bool overlap = true;       ///< as it really is: off with scope model or DGC's local clip
+    bool overlap = true;    ///< as it really is: off with scope model or DGC's local clip
+    std::string forkedFrom; ///< run that a checkpoint was taken from; empty: it began by itself
+    std::uint64_t forkedStep = 0;
+    double forkedBytesMessage = 0.0; ///< one worker's until then
+    double forkedBytesDense = 0.0;
     bool cpuTimeShown = false; ///< fewer cores than workers: charts and simulated time use CPU time
 };
 
@@ -122,8 +126,8 @@ struct EvalRecord {
 
 struct EventRecord {
     std::uint64_t step = 0;
-    std::string
-        event; ///< parameter_changed, worker_joined, worker_lost, checkpoint, resumed, warning, …
+    std::string event;   ///< parameter_changed, worker_joined, worker_lost, checkpoint, resumed,
+                         ///< forked, warning, …
     std::string details; ///< one line for people
     std::string field{}; ///< of parameter_changed
     std::string from{};

@@ -42,17 +42,6 @@ std::optional<std::uint64_t> stepOfName(const std::string& name) {
     return step;
 }
 
-std::vector<std::pair<std::uint64_t, std::filesystem::path>>
-checkpointsOf(const std::filesystem::path& folder) {
-    std::vector<std::pair<std::uint64_t, std::filesystem::path>> found;
-    std::error_code ignored;
-    for (const auto& entry : std::filesystem::directory_iterator(folder, ignored))
-        if (const auto step = stepOfName(entry.path().filename().string()))
-            found.emplace_back(*step, entry.path());
-    std::sort(found.begin(), found.end());
-    return found;
-}
-
 } // namespace
 
 template <class T>
@@ -104,15 +93,26 @@ std::string checkpointName(std::uint64_t step) {
     return "step-" + std::to_string(step) + ".safetensors";
 }
 
+std::vector<std::pair<std::uint64_t, std::filesystem::path>>
+listCheckpoints(const std::filesystem::path& folder) {
+    std::vector<std::pair<std::uint64_t, std::filesystem::path>> found;
+    std::error_code ignored;
+    for (const auto& entry : std::filesystem::directory_iterator(folder, ignored))
+        if (const auto step = stepOfName(entry.path().filename().string()))
+            found.emplace_back(*step, entry.path());
+    std::sort(found.begin(), found.end());
+    return found;
+}
+
 std::optional<std::filesystem::path> latestCheckpoint(const std::filesystem::path& folder) {
-    const auto found = checkpointsOf(folder);
+    const auto found = listCheckpoints(folder);
     if (found.empty())
         return std::nullopt;
     return found.back().second;
 }
 
 void pruneCheckpoints(const std::filesystem::path& folder, std::size_t keep) {
-    const auto found = checkpointsOf(folder);
+    const auto found = listCheckpoints(folder);
     for (std::size_t i = 0; i + keep < found.size(); ++i) {
         std::error_code ignored;
         std::filesystem::remove(found[i].second, ignored);

@@ -15,6 +15,7 @@
 #include <filesystem>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace gradlab::engine {
@@ -54,6 +55,9 @@ readCheckpointStep(const std::filesystem::path& file);
 /// The checkpoint of the highest step in a folder; empty if there is none.
 [[nodiscard]] GRADLAB_ENGINE_EXPORT std::optional<std::filesystem::path>
 latestCheckpoint(const std::filesystem::path& folder);
+/// Step and file of every checkpoint in a folder, by rising step.
+[[nodiscard]] std::vector<std::pair<std::uint64_t, std::filesystem::path>>
+listCheckpoints(const std::filesystem::path& folder);
 /// Deletes all but the `keep` checkpoints of the highest steps.
 void pruneCheckpoints(const std::filesystem::path& folder, std::size_t keep);
 

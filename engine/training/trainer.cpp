@@ -7,6 +7,7 @@
 #include "engine/training/experiment_schema.h"
 #include "engine/training/local_workers.h"
 #include "engine/training/remote_workers.h"
+#include "engine/training/run_fork.h"
 #include "engine/training/trainer_impl.h"
 #include "engine/training/training_rules.h"
 
@@ -66,6 +67,8 @@ TrainerImpl<T>::TrainerImpl(const Experiment& requested, std::shared_ptr<const C
     workers_ = makeWorkers<T>(experiment_, corpus_, plan_, replica_, transports);
     if (options_.resumeFrom)
         restore(*options_.resumeFrom);
+    if (options_.resumeFrom && !options_.forkedFrom.empty())
+        beginFork();
     writeStart();
 }
 
@@ -73,8 +76,38 @@ template <class T>
 void TrainerImpl<T>::restore(const std::filesystem::path& checkpoint) {
     CheckpointContents<T> contents{replica_, {}, best_, totals_, {}, corpus_->hash};
     contents.workers.resize(static_cast<std::size_t>(experiment_.cluster.workers));
+    Experiment origin = experiment_;
+    if (!options_.forkedFrom.empty()) {
+        origin = readCheckpointExperiment(checkpoint);
+        requireForkable(origin, requested_);
+        forkChanges_ = forkChanges(origin, requested_);
+        origin = resolved(origin);
+    }
     readCheckpoint<T>(contents, checkpoint);
+    const bool otherMemory = origin.compression.memory != experiment_.compression.memory;
+    if (!otherMemory) {
+        workers_->setStates(std::move(contents.workers), checkpoint.string());
+        return;
+    }
+    // What the workers remember goes over to the fork's memory as in a change during a run.
+    Experiment between = experiment_;
+    between.compression = origin.compression;
+    workers_->reconfigure(between, MemoryChange::Drop, true);
     workers_->setStates(std::move(contents.workers), checkpoint.string());
+    workers_->reconfigure(experiment_, MemoryChange::Keep, true);
+}
+
+/// The checkpoint's counters go on, but a run that had come to its end is to have a chance.
+template <class T>
+void TrainerImpl<T>::beginFork() {
+    const TrainerProgress now = progress();
+    if (now.lastStep > 0 && now.step >= now.lastStep)
+        throw ExperimentError("training.steps",
+                              "the fork begins at step " + std::to_string(now.step) +
+                                  ", where its limit of " + std::to_string(now.lastStep) +
+                                  " steps is reached; raise --steps or --epochs");
+    if (totals_.evaluationsWithoutGain >= static_cast<std::uint64_t>(experiment_.training.patience))
+        totals_.evaluationsWithoutGain = 0;
 }
 
 template <class T>
@@ -101,13 +134,23 @@ void TrainerImpl<T>::writeStart() {
     const auto cores = std::min<std::size_t>(static_cast<std::size_t>(experiment_.cluster.threads),
                                              std::max(1U, std::thread::hardware_concurrency()));
     start.cpuTimeShown = cores < static_cast<std::size_t>(experiment_.cluster.workers);
+    start.forkedFrom = options_.resumeFrom ? options_.forkedFrom : std::string();
+    if (!start.forkedFrom.empty()) {
+        start.forkedStep = totals_.step;
+        start.forkedBytesMessage = totals_.bytesMessage;
+        start.forkedBytesDense = totals_.bytesDense;
+    }
     sink_.record(start);
     for (const ExperimentIssue& warning : requireValid(requested_))
         writeEvent("warning", warning.message);
     if (experiment_.cluster.overlap && !start.overlap)
         writeEvent("warning", "overlap is off: scope model and local clip need the whole gradient "
                               "before anything is sent");
-    if (totals_.step > 0)
+    if (!start.forkedFrom.empty())
+        writeEvent("forked", "from step " + std::to_string(totals_.step) + " of " +
+                                 start.forkedFrom +
+                                 (forkChanges_.empty() ? "" : ": " + forkChanges_));
+    else if (totals_.step > 0)
         writeEvent("resumed", "from step " + std::to_string(totals_.step));
 }
 

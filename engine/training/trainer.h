@@ -33,7 +33,10 @@ struct ParameterChange {
 struct TrainerOptions {
     std::filesystem::path checkpointFolder;          ///< empty: no checkpoints on their own
     std::optional<std::filesystem::path> resumeFrom; ///< a checkpoint file
-    bool perWorker = false;                          ///< worker records too
+    /// With resumeFrom: the checkpoint is this run's, folder or name, and another run, maybe with
+    /// other settings, goes on from it. See run_fork.h.
+    std::string forkedFrom;
+    bool perWorker = false; ///< worker records too
     /// Steps whose gradient, worker 0's before memory and compressor, is kept as a file
     /// `gradientFolder`/step-N.safetensors. Only of workers that are threads.
     std::vector<std::uint64_t> gradientSteps;
@@ -52,7 +55,8 @@ class GRADLAB_ENGINE_EXPORT Trainer {
 public:
     /// `experiment` must be valid and resolved. Writes the start record. `sink` and `corpus`
     /// outlive nothing: the sink must live as long as the trainer.
-    /// @throws DataError for a bad init or checkpoint file, or a corpus that is too short.
+    /// @throws DataError for a bad init or checkpoint file, or a corpus that is too short;
+    /// ExperimentError for a fork that changes what cannot change, or that has nothing left to do.
     [[nodiscard]] static std::unique_ptr<Trainer>
     create(const Experiment& experiment, std::shared_ptr<const Corpus> corpus,
            const TransportFactories& transports, RecordSink& sink, const TrainerOptions& options);

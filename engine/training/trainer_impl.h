@@ -40,6 +40,7 @@ public:
 private:
     // Construction
     void restore(const std::filesystem::path& checkpoint);
+    void beginFork();
     void writeStart();
 
     // One step (trainer_step.cpp)
@@ -84,6 +85,7 @@ private:
     RunTotals totals_;
     std::uint64_t windows_ = 1; ///< an epoch
     bool ended_ = false;
+    std::string forkChanges_; ///< of a fork: what is not as in the checkpoint's run
     std::optional<InspectionRequest> inspectNext_;
     std::unique_ptr<WorkerGroup<T>> workers_; ///< last: its threads use everything above
 };

@@ -188,6 +188,51 @@ private Q_SLOTS:
             eventsOf(folder.file("run/metrics.jsonl")).join('\n').contains("parameter_changed"));
     }
 
+    void aForkGoesOnAsAnotherRun() {
+        const CliFolder folder;
+        const QStringList every{"--checkpoint-every", "10"};
+        QCOMPARE(folder.run(tinyRun(30) + every + QStringList{"--out", "run"}).exitCode, 0);
+        const QByteArray log = folder.read("run/metrics.jsonl");
+        const CliResult result = folder.run(
+            {"train", "--fork", "run@10", "--lr", "0.25", "--method", "topk", "--out", "fork"});
+        QVERIFY2(result.exitCode == 0, qPrintable(result.error));
+        const auto steps = stepsOf(folder.file("fork/metrics.jsonl"));
+        QCOMPARE(steps.front().step, std::uint64_t{11});
+        QCOMPARE(steps.back().step, std::uint64_t{30});
+        QCOMPARE(steps.front().lr, 0.25);
+        const QString events = eventsOf(folder.file("fork/metrics.jsonl")).join('\n');
+        QVERIFY2(events.contains("forked"), qPrintable(events));
+        QCOMPARE(folder.read("run/metrics.jsonl"), log); // the first run is as it was
+        const CliResult again = folder.run({"train", "--resume", "fork", "--steps", "35"});
+        QVERIFY2(again.exitCode == 0, qPrintable(again.error));
+        QCOMPARE(stepsOf(folder.file("fork/metrics.jsonl")).size(), std::size_t{25});
+
+        // The same bits without a change.
+        const CliResult same = folder.run({"train", "--fork", "run@20", "--log", "same.jsonl"});
+        QVERIFY2(same.exitCode == 0, qPrintable(same.error));
+        const auto whole = stepsOf(folder.file("run/metrics.jsonl"));
+        const auto rest = stepsOf(folder.file("same.jsonl"));
+        QCOMPARE(rest.size(), std::size_t{10});
+        for (std::size_t i = 0; i < rest.size(); ++i)
+            QVERIFY(rest[i].loss == whole[i + 20].loss);
+    }
+
+    void aForkRefusesWhatCannotChange() {
+        const CliFolder folder;
+        QCOMPARE(folder.run(tinyRun(10) + QStringList{"--out", "run"}).exitCode, 0);
+        const auto refused = [&](const QStringList& arguments, int exitCode, const char* text) {
+            const CliResult result = folder.run(QStringList{"train", "--fork"} + arguments);
+            QCOMPARE(result.exitCode, exitCode);
+            QVERIFY2(result.error.contains(text), qPrintable(result.error));
+        };
+        refused({"run", "--hidden", "16"}, 2, "model.hidden cannot change in a fork");
+        refused({"run", "--steps", "10"}, 2, "raise --steps");
+        refused({"run@7"}, 3, "there are 10");
+        refused({"nowhere"}, 3, "no checkpoint to fork from");
+        refused({"run", "--resume", "run"}, 2, "leave out");
+        refused({"run", "--out", "run"}, 2, "already used");
+    }
+
     void ctrlCSavesAndEndsWith130() {
         const CliFolder folder;
         QProcess process;

@@ -307,6 +307,11 @@ void TestRunTableModel::lossesOfAnotherBeginning() {
     // A fork begins later, and steps may be missing; what both have counts.
     RunSeries base;
     RunSeries fork;
+    gradlab::engine::StartRecord start;
+    start.forkedFrom = "base";
+    start.forkedBytesMessage = 1000.0;
+    start.forkedBytesDense = 4000.0;
+    fork.append(start);
     gradlab::engine::StepRecord record;
     for (record.step = 1; record.step <= 20; ++record.step) {
         record.loss = static_cast<double>(record.step);
@@ -315,6 +320,9 @@ void TestRunTableModel::lossesOfAnotherBeginning() {
         if (record.step > 10 && record.step != 12)
             fork.append(record);
     }
+    QCOMPARE(fork.begin()[static_cast<std::size_t>(XAxis::Step)], 11.0); // its line begins here
+    QCOMPARE(*fork.numbers().bytesTotal, 1000.0);
+    QCOMPARE(fork.last(Metric::DenseBytesTotal)->value, 4000.0);
     LossDifference difference;
     difference.advance(fork, base);
     QCOMPARE(difference.steps(), std::uint64_t{9});

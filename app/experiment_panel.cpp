@@ -3,7 +3,9 @@
 // Form and list stay in step by index; what is valid is the schema's business.
 #include "app/experiment_panel.h"
 
+#include "app/fork_bar.h"
 #include "app/run_collection.h"
+#include "engine/core/errors.h"
 #include "engine/training/experiment_schema.h"
 #include "widgets/experiment_form.h"
 
@@ -24,7 +26,8 @@ namespace gradlab::app {
 ExperimentPanel::ExperimentPanel(QWidget* parent)
     : QWidget(parent), names_(new QStandardItemModel(this)), list_(new QListView(this)),
       add_(new QToolButton(this)), remove_(new QToolButton(this)),
-      form_(new widgets::ExperimentForm(this)), problem_(new QLabel(this)),
+      form_(new widgets::ExperimentForm(this)), fork_(new ForkBar(this)),
+      problem_(new QLabel(this)), queue_(new QPushButton(tr("Add to Queue"), this)),
       start_(new QPushButton(tr("Start"), this)) {
     buildList();
     layOut();
@@ -36,6 +39,8 @@ ExperimentPanel::ExperimentPanel(QWidget* parent)
     connect(form_, &widgets::ExperimentForm::runAgainRequested, this,
             &ExperimentPanel::runAgainRequested);
     connect(start_, &QPushButton::clicked, this, &ExperimentPanel::startRequested);
+    connect(queue_, &QPushButton::clicked, this, &ExperimentPanel::queueRequested);
+    connect(fork_, &ForkBar::sourceChanged, this, &ExperimentPanel::followFork);
     setExperiments({engine::defaultExperiment()});
 }
 
@@ -76,10 +81,35 @@ void ExperimentPanel::layOut() {
     start_->setObjectName(QStringLiteral("startButton"));
     auto* layout = new QVBoxLayout(this);
     layout->setContentsMargins(6, 6, 6, 6);
+    layout->addWidget(fork_);
     layout->addLayout(top);
     layout->addWidget(form_, 1);
     layout->addWidget(problem_);
-    layout->addWidget(start_);
+    queue_->setObjectName(QStringLiteral("queueButton"));
+    queue_->setToolTip(tr("Run this once the run that is on and those that wait have ended (F7)"));
+    auto* starts = new QHBoxLayout;
+    starts->addWidget(start_, 1);
+    starts->addWidget(queue_);
+    layout->addLayout(starts);
+}
+
+/// Another checkpoint replaces what it had put into the form, but not what the person has edited.
+void ExperimentPanel::followFork() {
+    const auto& source = fork_->source();
+    if (source && !running_) {
+        const bool untouched = experiments_.size() == 1 &&
+                               engine::toJson(experiments_.front()) == engine::toJson(forked_);
+        const bool another = forkedRun_ != source->folder;
+        forkedRun_ = source->folder;
+        if (untouched || another) {
+            forked_ = forkedExperiment(*source);
+            setExperiments({forked_});
+            return;
+        }
+    }
+    if (!source)
+        forkedRun_.clear();
+    check();
 }
 
 void ExperimentPanel::setExperiments(const std::vector<engine::Experiment>& experiments) {
@@ -182,7 +212,7 @@ void ExperimentPanel::renameRun(std::size_t index, const QString& name) {
     Q_EMIT experimentsChanged();
 }
 
-void ExperimentPanel::check() {
+QString ExperimentPanel::findProblem() const {
     QString problem = form_->isValid() ? QString() : form_->firstError();
     for (const engine::Experiment& experiment : experiments_) {
         const auto issues = engine::validate(experiment);
@@ -191,10 +221,24 @@ void ExperimentPanel::check() {
             problem = tr("%1: %2").arg(experimentTitle(experiment),
                                        QString::fromStdString(issues.front().message));
     }
+    if (!problem.isEmpty() || !fork_->source())
+        return problem;
+    try {
+        for (const engine::Experiment& experiment : experiments_)
+            engine::requireForkable(fork_->source()->origin, experiment);
+    } catch (const engine::ExperimentError& refused) {
+        problem = QString::fromUtf8(refused.what());
+    }
+    return problem;
+}
+
+void ExperimentPanel::check() {
+    const QString problem = findProblem();
     problem_->setText(problem.isEmpty() ? QString() : tr("Cannot start: %1").arg(problem));
     problem_->setVisible(!problem.isEmpty());
     start_->setEnabled(problem.isEmpty() && !running_);
     start_->setToolTip(problem.isEmpty() ? tr("Start the race (F5)") : problem);
+    queue_->setEnabled(problem.isEmpty());
     add_->setEnabled(!running_);
     remove_->setEnabled(!running_ && experiments_.size() > 1);
     if (problem != startProblem_) {

@@ -10,6 +10,7 @@
 #include <QWidget>
 
 #include <cstddef>
+#include <filesystem>
 #include <string_view>
 #include <vector>
 
@@ -24,6 +25,8 @@ class ExperimentForm;
 }
 
 namespace gradlab::app {
+
+class ForkBar;
 
 class ExperimentPanel : public QWidget {
     Q_OBJECT
@@ -47,6 +50,10 @@ public:
     /// Shows what a run of the race works with now.
     void showCurrent(std::size_t index, const engine::Experiment& experiment);
     [[nodiscard]] widgets::ExperimentForm* form() const noexcept { return form_; }
+    /// Once it offers a fork the form begins with the checkpoint's experiment, and what a fork
+    /// cannot change is a problem.
+    [[nodiscard]] ForkBar* forkBar() const noexcept { return fork_; }
+    [[nodiscard]] QPushButton* queueButton() const noexcept { return queue_; }
     [[nodiscard]] QPushButton* startButton() const noexcept { return start_; }
 
     void addRun();
@@ -59,6 +66,7 @@ Q_SIGNALS:
                              const gradlab::engine::FieldValue& value);
     void runAgainRequested();
     void startRequested();
+    void queueRequested();
 
 private:
     void buildList();
@@ -68,6 +76,8 @@ private:
     void refillList();
     void renameRun(std::size_t index, const QString& name);
     void check();
+    [[nodiscard]] QString findProblem() const;
+    void followFork();
 
     std::vector<engine::Experiment> experiments_;
     std::size_t selected_ = 0;
@@ -79,7 +89,11 @@ private:
     QToolButton* add_;
     QToolButton* remove_;
     widgets::ExperimentForm* form_;
+    ForkBar* fork_;
+    std::filesystem::path forkedRun_; ///< folder of the run that is forked; empty: none
+    engine::Experiment forked_;       ///< what the form began with for the fork that is offered
     QLabel* problem_;
+    QPushButton* queue_;
     QPushButton* start_;
 };
 

@@ -40,15 +40,18 @@ MainWindow::MainWindow(WindowServices services, const WindowOptions& options, QW
       panel_(new ExperimentPanel(this)),
       document_(new ExperimentDocument(!options.isScripted(), this)), tuning_(new TuningBar(this)),
       workers_(new WorkerPanel(this)), gradient_(new GradientPanel(this)),
-      banner_(new widgets::MessageBanner(this)), table_(new RunPanel(runs_, this)),
-      progress_(new widgets::StatusProgress(this)), axisLabel_(new QLabel(this)),
-      script_(options.script), workerScript_(options.actions), runFolder_(options.out) {
+      banner_(new widgets::MessageBanner(this)), queue_(new RunQueue(this)),
+      table_(new RunPanel(runs_, this)), progress_(new widgets::StatusProgress(this)),
+      axisLabel_(new QLabel(this)), script_(options.script), workerScript_(options.actions),
+      runFolder_(options.out) {
     setObjectName(QStringLiteral("mainWindow"));
     setAcceptDrops(true);
     setAskBeforeClosing(!options.isScripted());
     keepSettings_ = !options.isScripted();
     fixedSize_ = options.width > 0;
     buildLayout();
+    buildQueueActions();
+    buildQueue();
     buildRunActions();
     buildViewActions();
     buildFileActions();
@@ -56,6 +59,7 @@ MainWindow::MainWindow(WindowServices services, const WindowOptions& options, QW
     buildMenus();
     connectSession();
     connectParts();
+    connectQueue();
     resize(1280, 800);
     if (!keepSettings_ || !restoreSettings())
         sizeDocks();

@@ -3,10 +3,12 @@
 // The window: strip and charts in the middle, the experiments on the left, the session's runs
 // below, tuning knobs under the charts. Leaves out: training (TrainingSession), data of runs
 // (RunCollection), drawing (widgets). Its parts: _layout builds, _actions and _charts have
-// commands, _runs follows the session, _files opens and saves, _views has layouts and sessions.
+// commands, _runs follows the session, _queue has forks and what waits, _files opens and saves,
+// _views has layouts and sessions.
 #pragma once
 
 #include "app/experiment_document.h"
+#include "app/run_queue.h"
 #include "app/training_session.h"
 #include "app/window_layout.h"
 #include "app/window_options.h"
@@ -17,6 +19,7 @@
 
 #include <filesystem>
 #include <memory>
+#include <optional>
 #include <vector>
 
 class QAction;
@@ -40,8 +43,10 @@ class ChartBoard;
 class ChartExporter;
 class ExperimentPanel;
 class GradientPanel;
+class QueuePanel;
 class RunCollection;
 class RunPanel;
+class RunQueue;
 class TuningBar;
 class WorkerPanel;
 
@@ -68,6 +73,8 @@ public:
     [[nodiscard]] RunPanel* table() const noexcept { return table_; }
     [[nodiscard]] GradientPanel* gradient() const noexcept { return gradient_; }
     [[nodiscard]] widgets::MessageBanner* banner() const noexcept { return banner_; }
+    [[nodiscard]] RunQueue* queue() const noexcept { return queue_; }
+    [[nodiscard]] QueuePanel* queuePanel() const noexcept { return queuePanel_; }
     [[nodiscard]] bool isPresenting() const noexcept { return presenting_; }
     /// Whether closing during a run asks first. Off where nobody could answer.
     void setAskBeforeClosing(bool ask) noexcept { askBeforeClosing_ = ask; }
@@ -89,6 +96,12 @@ public:
     [[nodiscard]] QStringList layoutNames() const;
     /// What an earlier window showed when it closed.
     void reopenSession();
+    /// The form with the experiment of the run's latest checkpoint; the next start goes on there.
+    void forkRun(int runId);
+    /// The form's experiments as they are wait for the run that is on.
+    void addToQueue();
+    /// The first run that waits, or goes on with a queue that was held.
+    void startQueue();
     /// An experiment file, a race file, or a run folder; what is wrong becomes a banner.
     void openPath(const QString& path);
 
@@ -149,6 +162,7 @@ private:
     void connectSession();
     void connectParts();
     [[nodiscard]] bool prepareRun();
+    [[nodiscard]] bool prepare(const RunPlan& plan);
     void followState(engine::RunState state);
     void followRecords(int runId, const std::vector<engine::Record>& records);
     void followProgress(const engine::RunProgress& progress);
@@ -163,6 +177,16 @@ private:
     void removeSelectedRuns();
     void askToClose();
     void leave();
+    // main_window_queue.cpp
+    void buildQueue();
+    void buildQueueActions();
+    void connectQueue();
+    [[nodiscard]] RunPlan takePlan();
+    void followQueue();
+    void goOnWithQueue();
+    void endQueue();
+    void forkSelected();
+    void offerToQueue(const std::vector<engine::Experiment>& experiments, const QString& path);
     // main_window_files.cpp
     void openDialog();
     void openExperiments(const QString& path);
@@ -188,6 +212,8 @@ private:
         QAction* stop = nullptr;
         QAction* runAgain = nullptr;
         QAction* removeRuns = nullptr;
+        QAction* fork = nullptr;
+        QAction* enqueue = nullptr;
         QAction* cycleX = nullptr;
         QAction* zoomIn = nullptr;
         QAction* zoomOut = nullptr;
@@ -234,11 +260,14 @@ private:
     WorkerPanel* workers_;
     GradientPanel* gradient_;
     widgets::MessageBanner* banner_;
+    RunQueue* queue_;
+    QueuePanel* queuePanel_ = nullptr;
     RunPanel* table_;
     QDockWidget* panelDock_ = nullptr;
     QDockWidget* tableDock_ = nullptr;
     QDockWidget* workersDock_ = nullptr;
     QDockWidget* gradientDock_ = nullptr;
+    QDockWidget* queueDock_ = nullptr;
     QToolBar* toolBar_ = nullptr;
     widgets::StatusProgress* progress_;
     QLabel* axisLabel_;
@@ -251,10 +280,11 @@ private:
     std::vector<std::size_t> clusterMembers_;   ///< of the race, in the worker panel's order
     std::vector<int> raceIds_;                  ///< of the run that is on, or was last
     std::vector<engine::Experiment> raceStart_; ///< its experiments as they were started
-    std::vector<ScriptedChange> script_;        ///< for the first start
-    std::vector<ScriptedAction> workerScript_;  ///< not done yet
-    std::filesystem::path runFolder_;           ///< for the next start; empty: nothing is kept
-    int nextOpenedId_ = -1;                     ///< opened runs count down, session runs up
+    std::optional<std::vector<engine::Experiment>> draft_; ///< the form's, while the queue runs
+    std::vector<ScriptedChange> script_;                   ///< for the first start
+    std::vector<ScriptedAction> workerScript_;             ///< not done yet
+    std::filesystem::path runFolder_; ///< for the next start; empty: nothing is kept
+    int nextOpenedId_ = -1;           ///< opened runs count down, session runs up
     bool askBeforeClosing_ = true;
     bool keepSettings_ = true;
     bool fixedSize_ = false; ///< the size was given: presenting does not go full screen

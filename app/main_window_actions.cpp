@@ -5,6 +5,7 @@
 #include "app/chart_board.h"
 #include "app/experiment_panel.h"
 #include "app/main_window.h"
+#include "app/queue_panel.h"
 #include "app/run_collection.h"
 #include "app/run_panel.h"
 #include "app/tuning_bar.h"
@@ -149,15 +150,18 @@ void MainWindow::buildMenus() {
     QMenu* run = menuBar()->addMenu(tr("&Run"));
     run->addActions({actions_.start, actions_.pause, actions_.step, actions_.stop});
     run->addSeparator();
-    run->addActions({actions_.tuning, actions_.runAgain, actions_.removeRuns});
+    run->addActions({actions_.tuning, actions_.runAgain, actions_.fork, actions_.removeRuns});
+    run->addSeparator();
+    run->addAction(actions_.enqueue);
     run->addSeparator();
     run->addMenu(tr("Ta&ble of Runs"))->addActions(table_->commands());
+    run->addMenu(tr("&Queue"))->addActions(queuePanel_->commands());
     run->addMenu(tr("&Worker Processes"))->addActions(workers_->commands());
     QMenu* view = menuBar()->addMenu(tr("&View"));
     buildDockActions();
     view->addActions({panelDock_->toggleViewAction(), tableDock_->toggleViewAction(),
-                      workersDock_->toggleViewAction(), gradientDock_->toggleViewAction(),
-                      toolBar_->toggleViewAction()});
+                      workersDock_->toggleViewAction(), queueDock_->toggleViewAction(),
+                      gradientDock_->toggleViewAction(), toolBar_->toggleViewAction()});
     view->addSeparator();
     QMenu* axes = view->addMenu(tr("&X Axis"));
     axes->addActions(actions_.xAxes->actions());
@@ -173,7 +177,7 @@ void MainWindow::buildMenus() {
     view->addAction(actions_.present);
     QMenu* help = menuBar()->addMenu(tr("&Help"));
     help->addActions({actions_.lesson, actions_.about});
-    table_->addRunActions({actions_.runAgain, actions_.removeRuns});
+    table_->addRunActions({actions_.runAgain, actions_.fork, actions_.removeRuns});
 }
 
 /// The entries that show and hide docks and tool bar.
@@ -184,6 +188,7 @@ void MainWindow::buildDockActions() {
         {panelDock_->toggleViewAction(), tr("The form with the experiments of the next race")},
         {tableDock_->toggleViewAction(), tr("Every run of this session with its numbers")},
         {workersDock_->toggleViewAction(), tr("The worker processes of a run, to act on them")},
+        {queueDock_->toggleViewAction(), tr("Races that wait for the one that is on")},
         {gradientDock_->toggleViewAction(), tr("What is sent of a gradient, and what stays")},
         {toolBar_->toggleViewAction(), tr("The tool bar with start, pause, step and stop")}};
     for (const auto& [action, tip] : tips) {
@@ -219,6 +224,8 @@ void MainWindow::updateActions() {
     actions_.step->setEnabled(canStart);
     actions_.stop->setEnabled(active && state != RunState::Stopping);
     actions_.runAgain->setEnabled(!active && !runs_->isEmpty());
+    actions_.fork->setEnabled(!active && !runs_->isEmpty());
+    actions_.enqueue->setEnabled(problem.isEmpty());
     actions_.removeRuns->setEnabled(!runs_->isEmpty());
     actions_.save->setEnabled(problem.isEmpty());
     actions_.saveAs->setEnabled(problem.isEmpty());

@@ -5,6 +5,7 @@
 #include "app/chart_board.h"
 #include "app/cli/program_error.h"
 #include "app/experiment_panel.h"
+#include "app/fork_bar.h"
 #include "app/gradient_panel.h"
 #include "app/main_window.h"
 #include "app/recorded_run.h"
@@ -105,8 +106,7 @@ void MainWindow::openPath(const QString& path) {
 void MainWindow::openExperiments(const QString& path) {
     const auto experiments = engine::readExperiments(path.toStdString());
     if (session_->isActive()) {
-        banner_->showMessage(Severity::Warning,
-                             tr("A run is on; stop it before opening %1").arg(path));
+        offerToQueue(experiments, path);
         return;
     }
     if (!askBeforeClosing_ || !document_->isModified()) {
@@ -130,6 +130,7 @@ void MainWindow::openExperiments(const QString& path) {
 
 void MainWindow::showExperiments(const std::vector<engine::Experiment>& experiments,
                                  const QString& path) {
+    panel_->forkBar()->clear();
     panel_->setExperiments(experiments);
     document_->setUnchanged(path);
     panelDock_->show();

@@ -28,7 +28,7 @@
 namespace gradlab::app {
 namespace {
 
-constexpr int kLayoutVersion = 3; // raise it when docks or tool bars change
+constexpr int kLayoutVersion = 4; // raise it when docks or tool bars change
 
 } // namespace
 
@@ -112,9 +112,11 @@ void MainWindow::resetLayout() {
     addDockWidget(Qt::LeftDockWidgetArea, panelDock_);
     addDockWidget(Qt::BottomDockWidgetArea, tableDock_);
     tabifyDockWidget(tableDock_, workersDock_);
+    tabifyDockWidget(tableDock_, queueDock_);
     addDockWidget(Qt::RightDockWidgetArea, gradientDock_);
     gradientDock_->hide();
     workersDock_->setVisible(!workers_->isEmpty());
+    queueDock_->setVisible(!queue_->isEmpty());
     panelDock_->setVisible(!session_->isActive());
     tableDock_->show();
     toolBar_->show();
@@ -163,9 +165,9 @@ void MainWindow::setPresenting(bool on) {
     if (on) {
         stateBeforePresenting_ = saveDocks();
         tuningBeforePresenting_ = tuning_->isVisible();
-        for (QWidget* part :
-             std::initializer_list<QWidget*>{panelDock_, tableDock_, workersDock_, gradientDock_,
-                                             toolBar_, menuBar(), statusBar(), tuning_})
+        for (QWidget* part : std::initializer_list<QWidget*>{panelDock_, tableDock_, workersDock_,
+                                                             queueDock_, gradientDock_, toolBar_,
+                                                             menuBar(), statusBar(), tuning_})
             part->hide();
     } else {
         menuBar()->show();

@@ -3,8 +3,10 @@
 // How the window starts runs and follows what the session says.
 #include "app/chart_board.h"
 #include "app/experiment_panel.h"
+#include "app/fork_bar.h"
 #include "app/gradient_panel.h"
 #include "app/main_window.h"
+#include "app/queue_panel.h"
 #include "app/run_collection.h"
 #include "app/run_panel.h"
 #include "app/tuning_bar.h"
@@ -75,21 +77,35 @@ void MainWindow::connectParts() {
 bool MainWindow::prepareRun() {
     if (!panel_->startProblem().isEmpty())
         return false;
-    const std::vector<engine::Experiment> race = panel_->experiments();
+    // What the queue shows while it runs is not what the person wrote; this is.
+    draft_.reset();
+    banner_->clear();
+    const std::filesystem::path folder = runFolder_;
+    if (prepare(takePlan()))
+        return true;
+    runFolder_ = folder; // for the next try
+    return false;
+}
+
+bool MainWindow::prepare(const RunPlan& plan) {
+    const std::vector<engine::Experiment>& race = plan.experiments;
     try {
         if (!scratch_)
             scratch_ = std::make_unique<QTemporaryDir>();
         const std::filesystem::path scratch =
             scratch_->isValid() ? scratch_->path().toStdString() : std::string();
-        raceIds_ = session_->prepare({race, runFolder_, script_, scratch});
+        std::optional<SessionFork> fork;
+        if (plan.fork)
+            fork = SessionFork{plan.fork->point.checkpoint, plan.fork->folder.string()};
+        raceIds_ = session_->prepare({race, plan.folder, script_, scratch, fork});
     } catch (const engine::Error& error) {
         banner_->showMessage(Severity::Error, QString::fromStdString(error.what()));
         return false;
     }
     raceStart_ = race;
-    runFolder_.clear();
     script_.clear();
-    banner_->clear();
+    panel_->forkBar()->clear();
+    queue_->countStart();
     const std::vector<std::filesystem::path> logs = session_->logs();
     for (std::size_t i = 0; i < race.size(); ++i) {
         runs_->add(raceIds_[i], race[i]);
@@ -124,6 +140,7 @@ void MainWindow::stepOnce() {
 }
 
 void MainWindow::stopRun() {
+    queue_->setHeld(true);
     session_->stop();
 }
 
@@ -141,6 +158,9 @@ void MainWindow::followState(RunState state) {
         panel_->setExperiments(raceStart_);
         progress_->setIdle(state == RunState::Failed ? tr("Failed") : tr("Finished"));
     }
+    queuePanel_->setRunning(session_->isActive());
+    if (state == RunState::Stopping)
+        queue_->setHeld(true);
     if (state == RunState::Stopping)
         progress_->setIdle(tr("Stopping…"));
     refreshTuning();
@@ -148,6 +168,10 @@ void MainWindow::followState(RunState state) {
     updateActions();
     if (ended && closing_)
         leave();
+    else if (ended && (draft_ || !queue_->isEmpty())) // once the session is through with this one
+        QMetaObject::invokeMethod(this, &MainWindow::goOnWithQueue, Qt::QueuedConnection);
+    else if (ended)
+        endQueue();
 }
 
 /// The run has ended after the window was asked to close.
@@ -159,6 +183,8 @@ void MainWindow::leave() {
 }
 
 void MainWindow::showRunStates(RunState state) {
+    if (state == RunState::Idle)
+        return; // the session is ready for the next race: the one before stays what it became
     for (const int id : raceIds_) {
         const CollectedRun* run = runs_->find(id);
         if (run == nullptr)
@@ -275,6 +301,7 @@ void MainWindow::playWorkerScript(std::uint64_t step) {
 
 /// Opens the form with the experiment of a run, or with the last race for kAllRuns.
 void MainWindow::runAgain(int runId) {
+    panel_->forkBar()->clear();
     if (const CollectedRun* run = runs_->find(runId))
         panel_->setExperiments({run->atStart});
     else if (!raceStart_.empty())

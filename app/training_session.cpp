@@ -37,6 +37,11 @@ std::vector<int> TrainingSession::prepare(const SessionPlan& plan) {
         ids.push_back(nextRunId_ + static_cast<int>(ids.size()));
         next->members.push_back(std::make_unique<SessionMember>(ids.back(), experiment));
     }
+    if (plan.fork)
+        for (const auto& member : next->members) {
+            member->options.resumeFrom = plan.fork->checkpoint;
+            member->options.forkedFrom = plan.fork->run;
+        }
     if (!plan.folder.empty())
         next->openFolders(plan.folder);
     else if (!plan.scratch.empty())

@@ -26,12 +26,19 @@ namespace gradlab::app {
 struct SessionMember;
 struct SessionRun;
 
+/// A run's checkpoint that another run goes on from.
+struct SessionFork {
+    std::filesystem::path checkpoint;
+    std::string run; ///< for the log: its folder
+};
+
 /// What a session is to run: one experiment, or several stepped in turn.
 struct SessionPlan {
     std::vector<engine::Experiment> experiments; ///< valid
     std::filesystem::path folder;                ///< run folder; empty = nothing is kept
     std::vector<ScriptedChange> script;          ///< changes that are due at a step
-    std::filesystem::path scratch{}; ///< for the logs of what is not kept; empty = there are none
+    std::filesystem::path scratch{};   ///< for the logs of what is not kept; empty = there are none
+    std::optional<SessionFork> fork{}; ///< where every experiment begins; nothing: at step 0
 };
 
 /// Lives in the GUI thread; no command blocks.

@@ -33,6 +33,8 @@ void StatusProgress::setProgress(quint64 step, quint64 last, double secondsLeft,
                                  double stepsPerSecond) {
     const QLocale locale;
     QStringList parts;
+    if (!prefix_.isEmpty())
+        parts << prefix_;
     parts << (last > 0 ? tr("step %1 of %2").arg(locale.toString(step), locale.toString(last))
                        : tr("step %1").arg(locale.toString(step)));
     if (stepsPerSecond > 0.0)
@@ -48,7 +50,7 @@ void StatusProgress::setProgress(quint64 step, quint64 last, double secondsLeft,
 }
 
 void StatusProgress::setLoading(const QString& text, double share) {
-    label_->setText(text);
+    label_->setText(prefix_.isEmpty() ? text : prefix_ + QStringLiteral(" · ") + text);
     bar_->setVisible(true);
     bar_->setRange(0, share < 0.0 ? 0 : kBarSteps);
     if (share >= 0.0)

@@ -21,8 +21,11 @@ public:
     /// While loading: a text and a share 0…1 (negative: unknown).
     void setLoading(const QString& text, double share);
     void setIdle(const QString& text);
+    /// Comes before what is said of progress and loading: "1 of 3". Empty: nothing does.
+    void setPrefix(const QString& prefix) { prefix_ = prefix; }
 
 private:
+    QString prefix_;
     QProgressBar* bar_;
     QLabel* label_;
 };

@@ -3,6 +3,7 @@
 // Works through the window's public commands only. Errors go to stderr, one line each.
 #include "app/autopilot.h"
 
+#include "app/chart_exporter.h"
 #include "app/experiment_panel.h"
 #include "app/main_window.h"
 #include "widgets/message_banner.h"
@@ -83,8 +84,20 @@ void Autopilot::finish() {
         exitCode = 3;
     if (interrupted_)
         exitCode = 130;
-    if (options_.quit || interrupted_)
+    if (!options_.report.empty())
+        saveReport(exitCode);
+    else if (options_.quit || interrupted_)
         leave(exitCode);
+}
+
+/// Leaves once the page is there, or cannot be.
+void Autopilot::saveReport(int exitCode) {
+    connect(window_.exporter(), &ChartExporter::done, this, [this, exitCode] { leave(exitCode); });
+    connect(window_.exporter(), &ChartExporter::failed, this, [this, exitCode](const QString& why) {
+        std::fprintf(stderr, "gradlab: %s\n", why.toUtf8().constData());
+        leave(exitCode == 0 ? 3 : exitCode);
+    });
+    window_.writeReport(QString::fromStdString(options_.report.string()));
 }
 
 void Autopilot::leave(int exitCode) {

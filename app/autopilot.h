@@ -28,6 +28,7 @@ private:
     void refuse();
     void leave(int exitCode);
     [[nodiscard]] bool savePicture();
+    void saveReport(int exitCode);
 
     MainWindow& window_;
     WindowOptions options_;

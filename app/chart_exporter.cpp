@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/chart_exporter.h"
 
+#include "app/report_data.h"
 #include "engine/core/errors.h"
 #include "widgets/chart_picture.h"
 #include "widgets/run_chart.h"
@@ -93,6 +94,28 @@ void ChartExporter::saveTable(const ChartTable& table, const QString& path) {
             QMetaObject::invokeMethod(
                 this, [this, text] { Q_EMIT failed(text); }, Qt::QueuedConnection);
         }
+    });
+}
+
+void ChartExporter::saveReport(Report report, const QString& path) {
+    pool_.start([this, report = std::move(report), path, stop = stop_.get_token()]() mutable {
+        addEvents(report, stop);
+        const QByteArray page = toHtml(report);
+        QSaveFile file(path);
+        const bool saved = !stop.stop_requested() && file.open(QIODevice::WriteOnly) &&
+                           file.write(page) == page.size() && file.commit();
+        const QString text =
+            saved ? tr("Saved %1").arg(path)
+                  : tr("%1 was not saved: %2; choose another folder").arg(path, file.errorString());
+        QMetaObject::invokeMethod(
+            this,
+            [this, saved, text] {
+                if (saved)
+                    Q_EMIT done(text);
+                else
+                    Q_EMIT failed(text);
+            },
+            Qt::QueuedConnection);
     });
 }
 

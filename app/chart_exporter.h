@@ -1,10 +1,12 @@
 // SPDX-FileCopyrightText: Gradient Lab contributors
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Charts to files and clipboard. Pictures are made at once (milliseconds), tables of long logs in a
-// thread of their own; files appear whole or not at all. Leaves out: asking for names (MainWindow).
+// Charts to files and clipboard. Pictures are made at once (milliseconds), tables and reports of
+// long logs in a thread of their own; files appear whole or not at all. Leaves out: asking for
+// names (MainWindow).
 #pragma once
 
 #include "app/csv_table.h"
+#include "app/html_report.h"
 
 #include <QObject>
 #include <QString>
@@ -45,6 +47,8 @@ public:
     void copyPicture(const widgets::RunChart& chart, const widgets::Theme& shown);
     /// One after the other, in the order of the calls.
     void saveTable(const ChartTable& table, const QString& path);
+    /// Reads the events of its runs first.
+    void saveReport(Report report, const QString& path);
 
 Q_SIGNALS:
     void done(const QString& text);

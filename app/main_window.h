@@ -72,6 +72,7 @@ public:
     [[nodiscard]] WorkerPanel* workers() const noexcept { return workers_; }
     [[nodiscard]] RunPanel* table() const noexcept { return table_; }
     [[nodiscard]] GradientPanel* gradient() const noexcept { return gradient_; }
+    [[nodiscard]] ChartExporter* exporter() const noexcept { return exporter_; }
     [[nodiscard]] widgets::MessageBanner* banner() const noexcept { return banner_; }
     [[nodiscard]] RunQueue* queue() const noexcept { return queue_; }
     [[nodiscard]] QueuePanel* queuePanel() const noexcept { return queuePanel_; }
@@ -89,6 +90,8 @@ public:
     void cycleXAxis();
     void setPresenting(bool on);
     void setTuningShown(bool shown);
+    /// One page about the runs that are shown; the exporter says when it is there.
+    void writeReport(const QString& path);
     /// The Gradient panel with one of its views: tensors, overlap, levels, map.
     void showGradient(const QString& view);
     /// Teach, tune, network, or one that was saved; false if there is none of that name.
@@ -158,6 +161,7 @@ private:
     [[nodiscard]] QFileDialog* nameDialog(const QString& title, const QStringList& filters);
     void saveChart();
     void saveChartData();
+    void saveReport();
     // main_window_runs.cpp
     void connectSession();
     void connectParts();
@@ -226,6 +230,7 @@ private:
         QAction* rougher = nullptr;
         QAction* saveChart = nullptr;
         QAction* saveData = nullptr;
+        QAction* saveReport = nullptr;
         QAction* copyChart = nullptr;
         QAction* present = nullptr;
         QAction* tuning = nullptr;

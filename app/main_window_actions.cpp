@@ -139,7 +139,7 @@ void MainWindow::buildMenus() {
     file->addMenu(actions_.recent);
     file->addAction(actions_.reopen);
     file->addActions({actions_.save, actions_.saveAs, actions_.savePicture, actions_.saveChart,
-                      actions_.saveData, actions_.recordIn});
+                      actions_.saveData, actions_.saveReport, actions_.recordIn});
     file->addSeparator();
     file->addAction(actions_.quit);
     QMenu* edit = menuBar()->addMenu(tr("&Edit"));

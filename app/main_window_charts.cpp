@@ -5,6 +5,7 @@
 #include "app/chart_board.h"
 #include "app/chart_exporter.h"
 #include "app/main_window.h"
+#include "app/report_data.h"
 #include "app/run_collection.h"
 #include "widgets/message_banner.h"
 #include "widgets/plot_widget.h"
@@ -113,6 +114,10 @@ void MainWindow::buildExportActions() {
         tr("Every record of the shown runs as a table (CSV), with what the chart draws"));
     actions_.copyChart = addCommand(tr("Copy C&hart"), {Qt::CTRL | Qt::ALT | Qt::Key_C},
                                     tr("The chart as a picture, for another program"));
+    actions_.saveReport = addCommand(
+        tr("Save &Report…"), {Qt::CTRL | Qt::SHIFT | Qt::Key_R},
+        tr("One HTML page about the shown runs: settings, results, charts, events, commands"));
+    connect(actions_.saveReport, &QAction::triggered, this, &MainWindow::saveReport);
     connect(actions_.saveChart, &QAction::triggered, this, &MainWindow::saveChart);
     connect(actions_.saveData, &QAction::triggered, this, &MainWindow::saveChartData);
     connect(actions_.copyChart, &QAction::triggered, this,
@@ -158,6 +163,17 @@ void MainWindow::saveChart() {
         exporter_->savePicture(*board_->currentChart(), board_->theme(), path);
     });
     dialog->open();
+}
+
+void MainWindow::saveReport() {
+    QFileDialog* dialog = nameDialog(tr("Save report"), {tr("HTML page (*.html)")});
+    dialog->selectFile(QStringLiteral("report"));
+    connect(dialog, &QFileDialog::fileSelected, this, &MainWindow::writeReport);
+    dialog->open();
+}
+
+void MainWindow::writeReport(const QString& path) {
+    exporter_->saveReport(makeReport(*runs_, board_->charts()), path);
 }
 
 void MainWindow::saveChartData() {

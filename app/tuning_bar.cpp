@@ -6,6 +6,7 @@
 #include "app/training_session.h"
 #include "engine/training/experiment_schema.h"
 #include "widgets/field_editor.h"
+#include "widgets/field_text.h"
 
 #include <QCheckBox>
 #include <QComboBox>
@@ -66,7 +67,7 @@ void TuningBar::buildKnobs() {
             continue;
         widgets::FieldEditor* editor = widgets::FieldEditor::create(field, row_);
         editor->setMaximumWidth(150);
-        QWidget* box = labelled(QString::fromStdString(field.label), editor, row_);
+        QWidget* box = labelled(widgets::fieldLabel(field), editor, row_);
         row->addWidget(box, 0, Qt::AlignBottom);
         if (field.path == "compression.memory")
             row->addWidget(keep_, 0, Qt::AlignBottom);

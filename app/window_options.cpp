@@ -29,6 +29,7 @@ struct RawOptions {
     std::string size;
     std::string out;
     std::string screenshot;
+    std::string report;
 };
 
 constexpr const char* kFooter =
@@ -40,6 +41,7 @@ constexpr const char* kFooter =
     "  gradlab --start\n"
     "  gradlab my-race.json --start --out runs/monday\n"
     "  gradlab runs/monday\n"
+    "  gradlab runs/monday runs/tuesday --report week.html --quit\n"
     "  gradlab --start --steps 600 --screenshot race.png --quit --size 1280x800\n"
     "  gradlab --start --change \"400:Top-k:compression.memory=residual\"";
 
@@ -48,6 +50,8 @@ void declare(CLI::App& app, WindowOptions& options, RawOptions& raw) {
     app.add_flag("--start", options.start, "Start at once");
     app.add_option("--steps", raw.steps, "End every run after this many steps");
     app.add_option("--screenshot", raw.screenshot, "Save the window as PNG once the runs end");
+    app.add_option("--report", raw.report,
+                   "Save an HTML page about the runs once they end, or about those opened");
     app.add_flag("--quit", options.quit, "Leave then, with the run's exit code");
     app.add_option("--out", raw.out, "Keep the runs in this folder (new or empty)");
     app.add_option("--size", raw.size, "Size of the window, for example 1280x800");
@@ -99,13 +103,12 @@ void readSize(const std::string& text, WindowOptions& options) {
                                               "16384x16384");
 }
 
-void requireWritable(const fs::path& picture) {
+void requireWritable(const char* option, const fs::path& file) {
     std::error_code error;
-    const fs::path folder =
-        picture.has_parent_path() ? picture.parent_path() : fs::current_path(error);
-    if (!fs::is_directory(folder, error))
-        throw engine::ExperimentError("", "the folder does not exist: --screenshot " +
-                                              picture.string() + "; create " + folder.string() +
+    const fs::path folder = file.has_parent_path() ? file.parent_path() : fs::current_path(error);
+    if (!file.empty() && !fs::is_directory(folder, error))
+        throw engine::ExperimentError("", "the folder does not exist: " + std::string(option) +
+                                              " " + file.string() + "; create " + folder.string() +
                                               " first");
 }
 
@@ -176,8 +179,9 @@ void interpret(const RawOptions& raw, WindowOptions& options) {
         readSteps(*raw.steps, options);
     if (!raw.size.empty())
         readSize(raw.size, options);
-    if (!options.screenshot.empty())
-        requireWritable(options.screenshot);
+    options.report = raw.report;
+    requireWritable("--screenshot", options.screenshot);
+    requireWritable("--report", options.report);
     for (const std::string& text : raw.changes)
         options.script.push_back(parseScriptedChange(text));
     for (const std::string& text : raw.actions)

@@ -22,6 +22,7 @@ struct WindowOptions {
     std::vector<ScriptedAction> actions; ///< on worker processes
     std::filesystem::path out;           ///< run folder, or empty
     std::filesystem::path screenshot;    ///< picture to save, or empty
+    std::filesystem::path report;        ///< page to save, or empty
     std::string theme;                   ///< light, dark, or empty: as the desktop
     std::string xAxis = "step";          ///< step, bytes, simulated, wall, epoch, tokens
     std::string layout;                  ///< teach, tune, network, one's own, or empty
@@ -35,7 +36,9 @@ struct WindowOptions {
     bool present = false;
 
     /// Nobody sits in front of it: no questions, nothing kept for the next time.
-    [[nodiscard]] bool isScripted() const noexcept { return quit || !screenshot.empty(); }
+    [[nodiscard]] bool isScripted() const noexcept {
+        return quit || !screenshot.empty() || !report.empty();
+    }
 };
 
 /// What the command line asks for, or with what the program ends at once (--help, --version).

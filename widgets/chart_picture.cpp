@@ -41,8 +41,9 @@ QByteArray svg(const RunChart& chart, const QSize& size, const Theme& theme) {
     generator.setOutputDevice(&buffer);
     generator.setSize(size);
     generator.setViewBox(QRect(QPoint(), size));
-    generator.setTitle(chart.title());
-    generator.setDescription(description(chart));
+    // Qt 6.4 writes both as they are.
+    generator.setTitle(chart.title().toHtmlEscaped());
+    generator.setDescription(description(chart).toHtmlEscaped());
     paintOn(generator, chart, size, theme, 1.0);
     return bytes;
 }

@@ -4,6 +4,7 @@
 
 #include "widgets/field_command.h"
 #include "widgets/field_editor.h"
+#include "widgets/field_text.h"
 #include "widgets/form_row.h"
 #include "widgets/theme.h"
 
@@ -252,7 +253,7 @@ void ExperimentForm::Impl::edit(int number, const FieldValue& value) {
     const FieldValue before = engine::getField(experiment, field.path);
     if (before == value)
         return;
-    stack.push(new FieldCommand(number, QString::fromStdString(field.label), before, value,
+    stack.push(new FieldCommand(number, fieldLabel(field), before, value,
                                 [this, number](const FieldValue& to) { apply(number, to); }));
 }
 

@@ -4,6 +4,7 @@
 
 #include "engine/core/errors.h"
 #include "engine/training/experiment_schema.h"
+#include "widgets/field_text.h"
 
 #include <QCheckBox>
 #include <QComboBox>
@@ -70,7 +71,7 @@ public:
         setStepType(QAbstractSpinBox::AdaptiveDecimalStepType);
         setKeyboardTracking(false);
         if (!field.unit.empty())
-            setSuffix(QStringLiteral(" ") + qt(field.unit));
+            setSuffix(QStringLiteral(" ") + fieldUnit(field));
     }
     [[nodiscard]] QString textFromValue(double value) const override {
         if (field_.type == engine::FieldType::Integer)
@@ -229,25 +230,20 @@ public:
         auto* file = new QToolButton(this);
         file->setText(QStringLiteral("…"));
         file->setToolTip(tr("Choose a file"));
-        file->setAccessibleName(tr("Choose a file for %1").arg(qt(field.label)));
+        file->setAccessibleName(tr("Choose a file for %1").arg(fieldLabel(field)));
         layout()->addWidget(file);
         connect(file, &QToolButton::clicked, this, [this] { browse(); });
     }
 
 private:
     void browse() {
-        auto* dialog = new QFileDialog(window(), qt(field().label), line()->text());
+        auto* dialog = new QFileDialog(window(), fieldLabel(field()), line()->text());
         dialog->setAttribute(Qt::WA_DeleteOnClose);
         dialog->setFileMode(QFileDialog::ExistingFile);
         connect(dialog, &QFileDialog::fileSelected, this, &PathEditor::takeText);
         dialog->open(); // without a nested event loop: charts go on
     }
 };
-
-QString paragraph(const QString& name, const std::string& text) {
-    return text.empty() ? QString()
-                        : QStringLiteral("<br>%1: %2").arg(name, qt(text).toHtmlEscaped());
-}
 
 } // namespace
 
@@ -263,8 +259,8 @@ void FieldEditor::adopt(QWidget* inner) {
     setFocusProxy(inner);
     const QString tip = fieldToolTip(field_);
     for (QWidget* widget : {static_cast<QWidget*>(this), inner}) {
-        widget->setAccessibleName(qt(field_.label));
-        widget->setAccessibleDescription(qt(field_.help));
+        widget->setAccessibleName(fieldLabel(field_));
+        widget->setAccessibleDescription(fieldHelp(field_));
         widget->setToolTip(tip);
     }
     inner->setObjectName(qt(field_.path));
@@ -296,15 +292,6 @@ FieldEditor* FieldEditor::create(const engine::FieldSpec& field, QWidget* parent
         break;
     }
     return new TextEditor(field, parent);
-}
-
-QString fieldToolTip(const engine::FieldSpec& field) {
-    return QStringLiteral("<qt><b>%1</b><br>%2%3%4%5%6</qt>")
-        .arg(qt(field.label).toHtmlEscaped(), qt(field.help).toHtmlEscaped(),
-             paragraph(FieldEditor::tr("Equation"), field.equation),
-             paragraph(FieldEditor::tr("Source"), field.source),
-             paragraph(FieldEditor::tr("Allowed"), engine::allowedValues(field)),
-             paragraph(FieldEditor::tr("Option"), field.option));
 }
 
 } // namespace gradlab::widgets

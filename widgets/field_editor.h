@@ -43,7 +43,4 @@ private:
     QString textError_;
 };
 
-/// Help, equation, source, range and option of a field, as rich text.
-[[nodiscard]] QString fieldToolTip(const engine::FieldSpec& field);
-
 } // namespace gradlab::widgets

@@ -3,6 +3,7 @@
 #include "widgets/form_row.h"
 
 #include "widgets/field_editor.h"
+#include "widgets/field_text.h"
 #include "widgets/icons.h"
 
 #include <QGridLayout>
@@ -11,7 +12,7 @@
 namespace gradlab::widgets {
 
 FormRow::FormRow(const engine::FieldSpec& field, QGridLayout& grid, QWidget* parent)
-    : field_(&field), label_(new QLabel(QString::fromStdString(field.label), parent)),
+    : field_(&field), label_(new QLabel(fieldLabel(field), parent)),
       editor_(FieldEditor::create(field, parent)), issueIcon_(new QLabel(parent)),
       issueText_(new QLabel(parent)) {
     const int row = grid.rowCount();

@@ -142,6 +142,24 @@ private Q_SLOTS:
         const Outcome unknown = compare("Nobody");
         QCOMPARE(unknown.exitCode, 2);
         QVERIFY2(unknown.err.contains("--baseline Nobody"), unknown.err.constData());
+
+        // And told of: a page of its own, in any layout that there is.
+        const QString page = folder.filePath(QStringLiteral("report.html"));
+        const Outcome told = run({out, QStringLiteral("--report"), page, QStringLiteral("--layout"),
+                                  QStringLiteral("Network"), QStringLiteral("--quit")});
+        QVERIFY2(told.exitCode == 0, told.err.constData());
+        QFile report(page);
+        QVERIFY(report.open(QIODevice::ReadOnly));
+        const QByteArray html = report.readAll();
+        QVERIFY(html.contains("<svg") && html.contains("memory none → residual"));
+        QCOMPARE(run({out, QStringLiteral("--layout"), QStringLiteral("no such"),
+                      QStringLiteral("--quit")})
+                     .exitCode,
+                 2);
+        QCOMPARE(run({out, QStringLiteral("--report"), QStringLiteral("/no/such/r.html"),
+                      QStringLiteral("--quit")})
+                     .exitCode,
+                 2);
     }
 
     void badInputEndsWithOneLine_data() {

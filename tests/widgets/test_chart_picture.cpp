@@ -80,6 +80,7 @@ private Q_SLOTS:
     void everyChartHasEveryFormat_data();
     void everyChartHasEveryFormat();
     void svgLinesAreTheData();
+    void aHostileNameIsText();
     void zoomedLinesEndAtTheBorder();
     void pdfHoldsItsText();
     void pngIsTwiceTheSize();
@@ -153,6 +154,23 @@ void TestChartPicture::svgLinesAreTheData() {
                  QByteArray::number(extent.top()) + " " + QByteArray::number(layout.mapY(most)));
         QVERIFY(std::abs(extent.bottom() - layout.mapY(least)) < kPixel);
     }
+}
+
+void TestChartPicture::aHostileNameIsText() {
+    const QString name = QStringLiteral("<b> & \"q\" </svg>");
+    SyntheticRace race(1);
+    race.advance(20);
+    RunList runs = race.runs();
+    runs[0].name = name;
+    PerplexityChart chart;
+    chart.setRuns(runs);
+    QXmlStreamReader xml(chartPicture(chart, PictureFormat::Svg, kSize, theme_));
+    QStringList texts;
+    while (!xml.atEnd())
+        if (xml.readNext() == QXmlStreamReader::Characters)
+            texts << xml.text().toString();
+    QVERIFY2(!xml.hasError(), qPrintable(xml.errorString()));
+    QVERIFY(texts.join(QString()).contains(QStringLiteral("Gradient Lab: ") + name));
 }
 
 void TestChartPicture::zoomedLinesEndAtTheBorder() {

@@ -3,6 +3,7 @@
 // Works through the window's public commands only. Errors go to stderr, one line each.
 #include "app/autopilot.h"
 
+#include "app/chart_board.h"
 #include "app/chart_exporter.h"
 #include "app/experiment_panel.h"
 #include "app/main_window.h"
@@ -80,6 +81,8 @@ void Autopilot::finish() {
         return;
     finished_ = true;
     int exitCode = window_.session()->exitCode();
+    if (options_.zoomFrom < options_.zoomTo)
+        window_.board()->showX({options_.zoomFrom, options_.zoomTo});
     if (!options_.screenshot.empty() && !savePicture() && exitCode == 0)
         exitCode = 3;
     if (interrupted_)

@@ -107,6 +107,12 @@ void ChartBoard::setXLinked(bool linked) {
         followXWindow(chart, chart->xWindow());
 }
 
+void ChartBoard::showX(const widgets::AxisRange& part) {
+    refreshAll();
+    largeChart()->plots().front()->changeWindow({part, std::nullopt});
+    refreshAll();
+}
+
 void ChartBoard::setSmoothing(double steps) {
     smoothing_ = steps;
     for (widgets::RunChart* chart : charts_)

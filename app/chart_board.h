@@ -45,6 +45,8 @@ public:
     [[nodiscard]] double smoothing() const noexcept { return smoothing_; }
     /// Runs of one experiment from several seeds as mean and spread.
     void setSeedsTogether(bool together);
+    /// This part of the x axis in the large chart, and in the others if they are linked.
+    void showX(const widgets::AxisRange& part);
     /// The Pareto front in the place of the perplexity.
     void showPareto(bool shown);
     [[nodiscard]] bool isParetoShown() const;

@@ -12,10 +12,6 @@
 namespace gradlab::app {
 namespace {
 
-QString tr(const char* text) {
-    return QCoreApplication::translate("HtmlReport", text);
-}
-
 constexpr const char* kStyle =
     "body{font:15px/1.45 system-ui,sans-serif;color:#1c1f23;background:#fff;margin:2em auto;"
     "max-width:72em;padding:0 1em}"
@@ -32,6 +28,8 @@ constexpr const char* kStyle =
     "@media print{details{display:block}}";
 
 class Page {
+    Q_DECLARE_TR_FUNCTIONS(HtmlReport)
+
 public:
     explicit Page(const Report& report) : report_(report), xml_(&bytes_) {}
 

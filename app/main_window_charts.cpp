@@ -115,7 +115,7 @@ void MainWindow::buildExportActions() {
     actions_.copyChart = addCommand(tr("Copy C&hart"), {Qt::CTRL | Qt::ALT | Qt::Key_C},
                                     tr("The chart as a picture, for another program"));
     actions_.saveReport = addCommand(
-        tr("Save &Report…"), {Qt::CTRL | Qt::SHIFT | Qt::Key_R},
+        tr("Save &Report…"), {Qt::CTRL | Qt::SHIFT | Qt::Key_E},
         tr("One HTML page about the shown runs: settings, results, charts, events, commands"));
     connect(actions_.saveReport, &QAction::triggered, this, &MainWindow::saveReport);
     connect(actions_.saveChart, &QAction::triggered, this, &MainWindow::saveChart);

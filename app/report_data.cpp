@@ -24,9 +24,9 @@ namespace {
 constexpr QSize kChartSize{960, 520};
 constexpr int kBarsHeight = 60; ///< of one run, in a chart without axes
 
-QString tr(const char* text) {
-    return QCoreApplication::translate("Report", text);
-}
+struct Words {
+    Q_DECLARE_TR_FUNCTIONS(Report)
+};
 
 QString qt(std::string_view text) {
     return QString::fromUtf8(text.data(), static_cast<qsizetype>(text.size()));
@@ -70,9 +70,15 @@ QString number(const std::optional<double>& value,
 }
 
 QStringList resultTitles() {
-    return {tr("State"),           tr("Steps"),          tr("Best valid perplexity"),
-            tr("Test perplexity"), tr("Bytes a step"),   tr("Against dense"),
-            tr("Bytes in total"),  tr("Simulated time"), tr("Wall time")};
+    return {Words::tr("State"),
+            Words::tr("Steps"),
+            Words::tr("Best valid perplexity"),
+            Words::tr("Test perplexity"),
+            Words::tr("Bytes a step"),
+            Words::tr("Against dense"),
+            Words::tr("Bytes in total"),
+            Words::tr("Simulated time"),
+            Words::tr("Wall time")};
 }
 
 /// What ended it, whoever shows it now.
@@ -127,13 +133,13 @@ ReportRun reportRun(const CollectedRun& run, const std::vector<const engine::Fie
 /// What the log says of it; false once nothing more is wanted.
 bool take(ReportRun& run, const engine::Record& record, const std::stop_token& stop) {
     if (const auto* start = std::get_if<engine::StartRecord>(&record))
-        run.machine = tr("gradlab %1 on %2, engine for %3")
+        run.machine = Words::tr("gradlab %1 on %2, engine for %3")
                           .arg(qt(start->version), qt(start->cpu), qt(start->isa));
     const auto* event = std::get_if<engine::EventRecord>(&record);
     if (event != nullptr && event->event != "checkpoint") {
         if (run.events.size() >= kMostReportEvents) {
-            run.missing =
-                tr("The first %1 events; the run's log has the rest.").arg(kMostReportEvents);
+            run.missing = Words::tr("The first %1 events; the run's log has the rest.")
+                              .arg(kMostReportEvents);
             return false;
         }
         run.events.push_back({event->step, qt(event->event), qt(event->details)});
@@ -151,11 +157,11 @@ Report makeReport(const RunCollection& runs, const std::vector<widgets::RunChart
     for (const CollectedRun* run : shown)
         names << run->info.name;
     report.title = names.isEmpty() || names.size() > 4
-                       ? tr("Gradient Lab: %1 runs").arg(names.size())
-                       : tr("Gradient Lab: %1").arg(names.join(QStringLiteral(", ")));
+                       ? Words::tr("Gradient Lab: %1 runs").arg(names.size())
+                       : Words::tr("Gradient Lab: %1").arg(names.join(QStringLiteral(", ")));
     report.made = QDateTime::currentDateTime();
     report.program = QStringLiteral("gradlab ") + qt(engine::version());
-    report.machine = tr("%1 cores, %2, engine for %3")
+    report.machine = Words::tr("%1 cores, %2, engine for %3")
                          .arg(std::thread::hardware_concurrency())
                          .arg(qt(engine::cpuName()), qt(engine::isaLevel()));
     for (const engine::FieldSpec* field : fields)
@@ -174,14 +180,14 @@ Report makeReport(const RunCollection& runs, const std::vector<widgets::RunChart
 void addEvents(Report& report, const std::stop_token& stop) {
     for (ReportRun& run : report.runs) {
         if (run.log.empty()) {
-            run.missing = tr("Its log was not kept.");
+            run.missing = Words::tr("Its log was not kept.");
             continue;
         }
         try {
             engine::readRunLog(
                 run.log, [&](const engine::Record& record) { return take(run, record, stop); });
         } catch (const engine::Error& error) {
-            run.missing = tr("Its log cannot be read: %1").arg(qt(error.what()));
+            run.missing = Words::tr("Its log cannot be read: %1").arg(qt(error.what()));
         }
     }
 }

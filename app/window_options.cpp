@@ -13,6 +13,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cmath>
 
 namespace gradlab::app {
 namespace {
@@ -30,6 +31,7 @@ struct RawOptions {
     std::string out;
     std::string screenshot;
     std::string report;
+    std::string zoom;
 };
 
 constexpr const char* kFooter =
@@ -60,6 +62,8 @@ void declare(CLI::App& app, WindowOptions& options, RawOptions& raw) {
     app.add_flag("--present", options.present, "Presentation: strip and charts in large type");
     app.add_option("--x-axis", options.xAxis, "What the charts run along")
         ->check(CLI::IsMember({"step", "bytes", "simulated", "wall", "epoch", "tokens"}));
+    app.add_option("--zoom", raw.zoom,
+                   "Show this part of the x axis in the picture, in its unit: FROM:TO");
     app.add_option("--layout", options.layout,
                    "Arrange the window: teach, tune, network, or a layout that was saved");
     app.add_option("--baseline", options.baseline,
@@ -101,6 +105,17 @@ void readSize(const std::string& text, WindowOptions& options) {
         throw engine::ExperimentError("", "not a size: --size " + text +
                                               "; write WIDTHxHEIGHT in pixels, from 640x480 to "
                                               "16384x16384");
+}
+
+void readZoom(const std::string& text, WindowOptions& options) {
+    const char* end = text.data() + text.size();
+    const auto from = std::from_chars(text.data(), end, options.zoomFrom);
+    const bool colon = from.ec == std::errc() && from.ptr != end && *from.ptr == ':';
+    const auto to = colon ? std::from_chars(from.ptr + 1, end, options.zoomTo) : from;
+    if (!colon || to.ec != std::errc() || to.ptr != end || !(options.zoomFrom < options.zoomTo) ||
+        !std::isfinite(options.zoomTo - options.zoomFrom))
+        throw engine::ExperimentError("", "not a part of an axis: --zoom " + text +
+                                              "; write FROM:TO, for example 100:200");
 }
 
 void requireWritable(const char* option, const fs::path& file) {
@@ -180,6 +195,8 @@ void interpret(const RawOptions& raw, WindowOptions& options) {
     if (!raw.size.empty())
         readSize(raw.size, options);
     options.report = raw.report;
+    if (!raw.zoom.empty())
+        readZoom(raw.zoom, options);
     requireWritable("--screenshot", options.screenshot);
     requireWritable("--report", options.report);
     for (const std::string& text : raw.changes)

@@ -25,6 +25,8 @@ struct WindowOptions {
     std::filesystem::path report;        ///< page to save, or empty
     std::string theme;                   ///< light, dark, or empty: as the desktop
     std::string xAxis = "step";          ///< step, bytes, simulated, wall, epoch, tokens
+    double zoomFrom = 0.0;               ///< part of the x axis, in its unit
+    double zoomTo = 0.0;                 ///< no more than zoomFrom: all of it
     std::string layout;                  ///< teach, tune, network, one's own, or empty
     std::string baseline;                ///< how the name of an opened run begins, or empty
     std::string gradient;                ///< the Gradient panel with this view; empty: not shown

@@ -153,13 +153,15 @@ void ExperimentForm::Impl::addRunningNotice(QVBoxLayout& column) {
     notice_ = new QWidget(&owner_);
     auto* lines = new QVBoxLayout(notice_);
     lines->setContentsMargins(6, 6, 6, 0);
-    auto* text = new QLabel(tr("Running. What can be edited changes at the next step; the rest "
-                               "cannot change during a run."),
-                            notice_);
+    auto* text = new QLabel(
+        ExperimentForm::tr("Running. What can be edited changes at the next step; the rest "
+                           "cannot change during a run."),
+        notice_);
     text->setWordWrap(true);
-    auto* again = new QPushButton(tr("Run again with…"), notice_);
+    auto* again = new QPushButton(ExperimentForm::tr("Run again with…"), notice_);
     again->setObjectName(QStringLiteral("runAgain"));
-    again->setToolTip(tr("Set up a new run from this experiment, with other values"));
+    again->setToolTip(
+        ExperimentForm::tr("Set up a new run from this experiment, with other values"));
     lines->addWidget(text);
     lines->addWidget(again, 0, Qt::AlignLeft);
     QObject::connect(again, &QPushButton::clicked, &owner_, &ExperimentForm::runAgainRequested);
@@ -196,10 +198,11 @@ ExperimentForm::Impl::Group& ExperimentForm::Impl::groupFor(const FieldSpec& fie
     group.grid->setHorizontalSpacing(8);
     group.grid->setVerticalSpacing(3);
     group.more = new QToolButton(group.box);
-    group.more->setText(tr("More"));
-    group.more->setAccessibleName(tr("More fields of %1").arg(groupTitle(name)));
-    group.more->setToolTip(tr("Show or hide the fields of %1 that are seldom changed")
-                               .arg(groupTitle(name).toLower()));
+    group.more->setText(ExperimentForm::tr("More"));
+    group.more->setAccessibleName(ExperimentForm::tr("More fields of %1").arg(groupTitle(name)));
+    group.more->setToolTip(
+        ExperimentForm::tr("Show or hide the fields of %1 that are seldom changed")
+            .arg(groupTitle(name).toLower()));
     group.more->setCheckable(true);
     group.more->setAutoRaise(true);
     group.more->setToolButtonStyle(Qt::ToolButtonTextBesideIcon);
@@ -235,12 +238,12 @@ void ExperimentForm::Impl::addCommandLine(QVBoxLayout& column) {
     row->setContentsMargins(6, 0, 6, 4);
     command_ = new QLineEdit(&owner_);
     command_->setReadOnly(true);
-    command_->setAccessibleName(tr("Command line of this experiment"));
-    command_->setToolTip(tr("The same experiment without the window"));
+    command_->setAccessibleName(ExperimentForm::tr("Command line of this experiment"));
+    command_->setToolTip(ExperimentForm::tr("The same experiment without the window"));
     auto* copy = new QToolButton(&owner_);
-    copy->setText(tr("Copy"));
-    copy->setToolTip(tr("Copy the command line"));
-    copy->setAccessibleName(tr("Copy the command line"));
+    copy->setText(ExperimentForm::tr("Copy"));
+    copy->setToolTip(ExperimentForm::tr("Copy the command line"));
+    copy->setAccessibleName(ExperimentForm::tr("Copy the command line"));
     QObject::connect(copy, &QToolButton::clicked, &owner_,
                      [this] { QApplication::clipboard()->setText(owner_.commandLine()); });
     row->addWidget(command_, 1);
@@ -303,8 +306,9 @@ void ExperimentForm::Impl::refreshRow(FormRow& row) {
     });
     const bool unfolded = !field.advanced || group->more->isChecked() || issue != nullptr;
     row.setShown(unfolded && (issue != nullptr || engine::isFieldUsed(field, experiment)));
-    row.setEditable(!running || field.live,
-                    tr("Cannot change during a run: run again with another value."));
+    row.setEditable(
+        !running || field.live,
+        ExperimentForm::tr("Cannot change during a run: run again with another value."));
     row.setIssue(issue, theme_);
 }
 

@@ -229,8 +229,8 @@ public:
     PathEditor(const engine::FieldSpec& field, QWidget* parent) : TextEditor(field, parent) {
         auto* file = new QToolButton(this);
         file->setText(QStringLiteral("…"));
-        file->setToolTip(tr("Choose a file"));
-        file->setAccessibleName(tr("Choose a file for %1").arg(fieldLabel(field)));
+        file->setToolTip(FieldEditor::tr("Choose a file"));
+        file->setAccessibleName(FieldEditor::tr("Choose a file for %1").arg(fieldLabel(field)));
         layout()->addWidget(file);
         connect(file, &QToolButton::clicked, this, [this] { browse(); });
     }

@@ -3,6 +3,7 @@
 #include "widgets/field_text.h"
 
 #include "engine/training/experiment_schema.h"
+#include "widgets/field_editor.h"
 
 #include <QCoreApplication>
 
@@ -16,10 +17,6 @@ QString translated(const std::string& text) {
 QString paragraph(const QString& name, const QString& text) {
     return text.isEmpty() ? QString()
                           : QStringLiteral("<br>%1: %2").arg(name, text.toHtmlEscaped());
-}
-
-QString words(const char* text) {
-    return QCoreApplication::translate("FieldEditor", text);
 }
 
 } // namespace
@@ -39,14 +36,11 @@ QString fieldUnit(const engine::FieldSpec& field) {
 QString fieldToolTip(const engine::FieldSpec& field) {
     return QStringLiteral("<qt><b>%1</b><br>%2%3%4%5%6</qt>")
         .arg(fieldLabel(field).toHtmlEscaped(), fieldHelp(field).toHtmlEscaped(),
-             paragraph(words(QT_TRANSLATE_NOOP("FieldEditor", "Equation")),
-                       QString::fromStdString(field.equation)),
-             paragraph(words(QT_TRANSLATE_NOOP("FieldEditor", "Source")),
-                       QString::fromStdString(field.source)),
-             paragraph(words(QT_TRANSLATE_NOOP("FieldEditor", "Allowed")),
+             paragraph(FieldEditor::tr("Equation"), QString::fromStdString(field.equation)),
+             paragraph(FieldEditor::tr("Source"), QString::fromStdString(field.source)),
+             paragraph(FieldEditor::tr("Allowed"),
                        QString::fromStdString(engine::allowedValues(field))),
-             paragraph(words(QT_TRANSLATE_NOOP("FieldEditor", "Option")),
-                       QString::fromStdString(field.option)));
+             paragraph(FieldEditor::tr("Option"), QString::fromStdString(field.option)));
 }
 
 } // namespace gradlab::widgets

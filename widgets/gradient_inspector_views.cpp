@@ -2,7 +2,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "widgets/gradient_inspector_views.h"
 
-#include <QCoreApplication>
+#include "widgets/gradient_inspector.h"
+
 #include <QLocale>
 
 #include <algorithm>
@@ -11,10 +12,6 @@
 namespace gradlab::widgets {
 
 namespace {
-
-QString tr(const char* text) {
-    return QCoreApplication::translate("GradientInspector", text);
-}
 
 QString number(double value) {
     return QString::fromStdString(formatValue(value, ValueKind::Number));
@@ -60,16 +57,18 @@ HistogramData magnitudeView(const engine::TensorSnapshot& tensor) {
     const engine::MagnitudeHistogram& counts = tensor.magnitudes;
     const bool levels = tensor.levels.levels > 0;
     view.logX = true;
-    view.xTitle = tr("|gradient + memory|, log bins of a quarter octave; elements on a log axis");
-    view.allName = tr("elements");
-    view.shadedName = levels ? tr("not zero after rounding") : tr("sent");
+    view.xTitle = GradientInspector::tr(
+        "|gradient + memory|, log bins of a quarter octave; elements on a log axis");
+    view.allName = GradientInspector::tr("elements");
+    view.shadedName =
+        levels ? GradientInspector::tr("not zero after rounding") : GradientInspector::tr("sent");
     for (std::size_t i = 0; i < counts.all.size(); ++i) {
         HistogramBar bar;
         bar.from = engine::magnitudeBinEdge(counts.firstBin + i);
         bar.to = engine::magnitudeBinEdge(counts.firstBin + i + 1);
         bar.all = static_cast<double>(counts.all[i]);
         bar.shaded = static_cast<double>(counts.chosen[i]);
-        bar.label = tr("%1 to %2").arg(number(bar.from), number(bar.to));
+        bar.label = GradientInspector::tr("%1 to %2").arg(number(bar.from), number(bar.to));
         view.bars.push_back(std::move(bar));
     }
     if (counts.zeros > 0)
@@ -81,10 +80,10 @@ HistogramData magnitudeView(const engine::TensorSnapshot& tensor) {
                                   QStringLiteral("0")};
     if (tensor.hasThreshold()) {
         view.line = tensor.smallestChosen;
-        view.lineName = tr("threshold %1").arg(number(tensor.smallestChosen));
+        view.lineName = GradientInspector::tr("threshold %1").arg(number(tensor.smallestChosen));
     } else if (levels && tensor.levels.unit > 0.0) {
         view.line = tensor.levels.unit;
-        view.lineName = tr("one level %1").arg(number(tensor.levels.unit));
+        view.lineName = GradientInspector::tr("one level %1").arg(number(tensor.levels.unit));
     }
     return view;
 }
@@ -92,9 +91,9 @@ HistogramData magnitudeView(const engine::TensorSnapshot& tensor) {
 HistogramData overlapView(const engine::SnapshotTensor& tensor) {
     HistogramData view;
     view.labelBars = true;
-    view.xTitle = tr("chosen by so many workers; indices on a log axis");
-    view.allName = tr("indices");
-    view.expectedName = tr("by chance");
+    view.xTitle = GradientInspector::tr("chosen by so many workers; indices on a log axis");
+    view.allName = GradientInspector::tr("indices");
+    view.expectedName = GradientInspector::tr("by chance");
     const std::vector<double> chance = chosenByChance(tensor);
     for (std::size_t j = 0; j < tensor.chosenBy.size(); ++j) {
         HistogramBar bar;
@@ -115,9 +114,10 @@ QString overlapSentence(const engine::SnapshotTensor& tensor) {
     const double any = sum(tensor.chosenBy);
     const double anyByChance = sum(chance);
     if (tensor.chosenBy.size() == 1)
-        return tr("One worker alone: nobody to agree with.");
-    return tr("Of %1 indices that any worker chose, %2 were chosen by one alone and %3 by all %4. "
-              "By chance it would be %5 and %6.")
+        return GradientInspector::tr("One worker alone: nobody to agree with.");
+    return GradientInspector::tr(
+               "Of %1 indices that any worker chose, %2 were chosen by one alone and %3 by all %4. "
+               "By chance it would be %5 and %6.")
         .arg(QLocale().toString(any, 'f', 0),
              share(static_cast<double>(tensor.chosenBy.front()), any),
              share(static_cast<double>(tensor.chosenBy.back()), any))
@@ -127,9 +127,9 @@ QString overlapSentence(const engine::SnapshotTensor& tensor) {
 
 HistogramData levelView(const engine::LevelHistogram& levels) {
     HistogramData view;
-    view.xTitle = tr("level |q|; elements on a log axis");
-    view.allName = tr("drawn");
-    view.expectedName = tr("expected");
+    view.xTitle = GradientInspector::tr("level |q|; elements on a log axis");
+    view.allName = GradientInspector::tr("drawn");
+    view.expectedName = GradientInspector::tr("expected");
     for (std::size_t i = 0; i < levels.drawn.size(); ++i) {
         const std::size_t first = i * levels.width;
         HistogramBar bar;
@@ -137,9 +137,10 @@ HistogramData levelView(const engine::LevelHistogram& levels) {
         bar.to = bar.from + levels.width;
         bar.all = static_cast<double>(levels.drawn[i]);
         bar.expected = levels.expected[i];
-        bar.label = levels.width == 1
-                        ? tr("level %1").arg(first)
-                        : tr("levels %1 to %2").arg(first).arg(first + levels.width - 1);
+        bar.label =
+            levels.width == 1
+                ? GradientInspector::tr("level %1").arg(first)
+                : GradientInspector::tr("levels %1 to %2").arg(first).arg(first + levels.width - 1);
         view.bars.push_back(std::move(bar));
     }
     return view;
@@ -151,11 +152,12 @@ QString levelSentence(const engine::TensorSnapshot& tensor) {
         return {};
     const auto n = static_cast<double>(tensor.elements);
     const QString zeros = share(n - static_cast<double>(tensor.nonzero), n);
-    QString text = levels.width == 1 ? tr("Rounded to 0: %1, by their probabilities %2.")
-                                           .arg(zeros, share(levels.expected[0], n))
-                                     : tr("Rounded to 0: %1.").arg(zeros);
+    QString text = levels.width == 1
+                       ? GradientInspector::tr("Rounded to 0: %1, by their probabilities %2.")
+                             .arg(zeros, share(levels.expected[0], n))
+                       : GradientInspector::tr("Rounded to 0: %1.").arg(zeros);
     if (levels.unit > 0.0)
-        text += tr(" One level is norm/s = %1.").arg(number(levels.unit));
+        text += GradientInspector::tr(" One level is norm/s = %1.").arg(number(levels.unit));
     return text;
 }
 
@@ -164,25 +166,27 @@ QString sentSentence(const engine::TensorSnapshot& tensor) {
     const QString energy = share(tensor.squaredKept, tensor.squaredNorm);
     const auto n = static_cast<double>(tensor.elements);
     if (tensor.levels.levels > 0)
-        return tr("All %1 elements travel as one of %2 levels; %3 are not zero after rounding. "
-                  "What arrives has %4 of the energy.")
+        return GradientInspector::tr(
+                   "All %1 elements travel as one of %2 levels; %3 are not zero after rounding. "
+                   "What arrives has %4 of the energy.")
             .arg(locale.toString(static_cast<qulonglong>(tensor.elements)),
                  locale.toString(2 * tensor.levels.levels + 1),
                  share(static_cast<double>(tensor.nonzero), n), energy);
-    QString text = tr("Sent: %1 of %2 elements (%3) with %4 of the energy.")
+    QString text = GradientInspector::tr("Sent: %1 of %2 elements (%3) with %4 of the energy.")
                        .arg(locale.toString(static_cast<qulonglong>(tensor.selected)),
                             locale.toString(static_cast<qulonglong>(tensor.elements)),
                             share(static_cast<double>(tensor.selected), n), energy);
     if (tensor.hasThreshold())
-        text += tr(" Everything of %1 or more went.").arg(number(tensor.smallestChosen));
+        text += GradientInspector::tr(" Everything of %1 or more went.")
+                    .arg(number(tensor.smallestChosen));
     else if (tensor.selection && tensor.largestLeft > tensor.smallestChosen)
-        text += tr(" Size did not decide: elements of up to %1 stayed.")
+        text += GradientInspector::tr(" Size did not decide: elements of up to %1 stayed.")
                     .arg(number(tensor.largestLeft));
     return text;
 }
 
 QString costSentence(const engine::GradientSnapshot& snapshot) {
-    return tr("Sampling cost: %1 beside %2 of a step")
+    return GradientInspector::tr("Sampling cost: %1 beside %2 of a step")
         .arg(seconds(snapshot.cost), seconds(snapshot.stepCost));
 }
 

@@ -4,7 +4,6 @@
 
 #include "widgets/axis_ticks.h"
 
-#include <QCoreApplication>
 #include <QLocale>
 
 namespace gradlab::widgets {
@@ -13,10 +12,6 @@ namespace {
 
 using engine::ClusterMember;
 using engine::MemberState;
-
-QString words(const char* text) {
-    return QCoreApplication::translate("WorkerTableModel", text);
-}
 
 bool isNumber(int column) {
     return column != WorkerTableModel::Name && column != WorkerTableModel::Host &&
@@ -59,26 +54,26 @@ QString bytes(double value) {
 
 QString stateText(const ClusterMember& member) {
     if (member.suspended)
-        return words("frozen on purpose");
+        return WorkerTableModel::tr("frozen on purpose");
     switch (member.state) {
     case MemberState::Starting:
-        return words("starting");
+        return WorkerTableModel::tr("starting");
     case MemberState::Joining:
-        return words("joining");
+        return WorkerTableModel::tr("joining");
     case MemberState::Active:
-        return words("active");
+        return WorkerTableModel::tr("active");
     case MemberState::Computing:
-        return words("computing");
+        return WorkerTableModel::tr("computing");
     case MemberState::Stalled:
-        return words("silent");
+        return WorkerTableModel::tr("silent");
     case MemberState::Straggling:
-        return words("slow");
+        return WorkerTableModel::tr("slow");
     case MemberState::Lost:
-        return words("lost");
+        return WorkerTableModel::tr("lost");
     case MemberState::Spare:
-        return words("spare");
+        return WorkerTableModel::tr("spare");
     case MemberState::Ended:
-        return words("ended");
+        return WorkerTableModel::tr("ended");
     }
     return {};
 }

@@ -11,6 +11,7 @@
 #include "app/tuning_bar.h"
 #include "app/worker_panel.h"
 #include "engine/training/experiment_schema.h"
+#include "tests/support/furnished_window.h"
 #include "tests/support/ink_recorder.h"
 #include "tests/support/small_run.h"
 #include "tests/support/window_settings.h"
@@ -53,79 +54,14 @@
 
 using namespace gradlab;
 using engine::RunState;
+using tests::arrange;
+using tests::kGradientViews;
 
 namespace {
 
 constexpr double kTextContrast = 4.5; // WCAG 2, 1.4.3
 constexpr int kMostTabs = 1000;
 constexpr double kLargestExact = 9007199254740992.0; // 2^53
-const QStringList kGradientViews = {QStringLiteral("tensors"), QStringLiteral("overlap"),
-                                    QStringLiteral("levels"), QStringLiteral("map")};
-
-engine::ClusterView fakeCluster() {
-    engine::ClusterView view;
-    view.wanted = 2;
-    view.active = 1;
-    view.endpoint = "tcp://127.0.0.1:5555";
-    for (const auto state : {engine::MemberState::Active, engine::MemberState::Lost}) {
-        engine::ClusterMember member;
-        member.rank = static_cast<std::uint32_t>(view.members.size());
-        member.name = "worker";
-        member.host = "localhost";
-        member.local = true;
-        member.state = state;
-        view.members.push_back(member);
-    }
-    return view;
-}
-
-/// Everything open, with a run that has data, as large as nobody's screen.
-std::unique_ptr<app::MainWindow> furnishedWindow() {
-    app::WindowOptions options;
-    options.experiments = tests::smallRace(60);
-    options.experiments[1].compression.method = "qsgd";
-    options.quit = true;
-    options.width = 2400;
-    options.height = 1600;
-    auto window = std::make_unique<app::MainWindow>(
-        app::WindowServices{tests::threadTransports(), tests::loadSmallCorpus}, options);
-    window->show();
-    window->showGradient(kGradientViews.front());
-    return window;
-}
-
-void furnish(app::MainWindow& window) {
-    using Severity = widgets::MessageBanner::Severity;
-    const auto id = window.runs()->list().front().id;
-    for (QDockWidget* dock : window.findChildren<QDockWidget*>())
-        dock->show();
-    for (QToolButton* more : window.panel()->form()->findChildren<QToolButton*>())
-        if (more->isCheckable())
-            more->setChecked(true);
-    window.workers()->setClusters({{QStringLiteral("Dense"), fakeCluster(), "keys.json"},
-                                   {QStringLiteral("Top-k"), fakeCluster(), ""}});
-    window.setTuningShown(true);
-    window.tuning()->setTargets({{id, QStringLiteral("Dense"), engine::defaultExperiment()}});
-    Q_EMIT window.panel()
-        ->form()
-        ->editor(QStringLiteral("training.batch"))
-        ->edited(std::int64_t{3}); // no multiple of two workers: the form says so
-    window.banner()->showMessage(Severity::Error, QStringLiteral("an error"));
-    window.banner()->showMessage(Severity::Warning, QStringLiteral("a warning"));
-    window.banner()->showMessage(Severity::Information, QStringLiteral("a fact"));
-    window.banner()->showOffer(QStringLiteral("an offer"), QStringLiteral("Take it"), [] {});
-}
-
-/// One of the views that exclude each other: docks behind one another, tabs.
-void arrange(app::MainWindow& window, int view) {
-    const auto dock = [&](const char* name) {
-        return window.findChild<QDockWidget*>(QString::fromLatin1(name));
-    };
-    window.gradient()->inspector()->chooseView(kGradientViews[view]);
-    window.board()->showPareto(view % 2 == 1);
-    dock(view % 2 == 0 ? "runsDock" : "workersDock")->raise();
-    window.board()->refreshAll();
-}
 
 bool isPartOfAnother(const QWidget& widget) {
     const QWidget* parent = widget.parentWidget();
@@ -229,7 +165,8 @@ QColor paperOf(const QImage& picture, const QRect& box) {
 }
 
 bool isReadable(const tests::Ink& ink, const QImage& picture, QByteArray& why) {
-    const QRect box = ink.box.toAlignedRect() & picture.rect();
+    // A letter alone has more ink than paper.
+    const QRect box = ink.box.toAlignedRect().adjusted(-3, -1, 3, 1) & picture.rect();
     if (box.isEmpty())
         return true;
     const QColor paper = paperOf(picture, box);
@@ -250,12 +187,12 @@ private Q_SLOTS:
     void initTestCase() {
         tests::prepareWindowTests();
         QApplication::setPalette(widgets::themePalette(false));
-        window_ = furnishedWindow();
+        window_ = tests::unfurnishedWindow();
         QVERIFY(QTest::qWaitForWindowActive(window_.get()));
         window_->startOrResume();
         QTRY_VERIFY_WITH_TIMEOUT(window_->session()->state() == RunState::Finished, 60000);
         window_->gradient()->refresh();
-        furnish(*window_);
+        tests::furnish(*window_);
     }
     void cleanup() { QCOMPARE(tests::QtWarnings::take(), QByteArray()); }
     void cleanupTestCase() { window_.reset(); }
@@ -395,7 +332,7 @@ private Q_SLOTS:
         }
         window_->setPresenting(false);
         QVERIFY2(unreadable_.isEmpty(), unreadable_.mid(0, 10).join('\n'));
-        QVERIFY2(pieces > 200, QByteArray::number(pieces));
+        QVERIFY2(pieces > 500, QByteArray::number(pieces));
     }
 
     void linesCanBeSeen() {

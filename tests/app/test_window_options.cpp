@@ -46,9 +46,10 @@ private Q_SLOTS:
     }
 
     void readsPresentation() {
-        const app::WindowCommand command = read(
-            {"--size", "1280x720", "--theme", "dark", "--present", "--x-axis", "bytes",
-             "--gradient", "map", "--change", "4:training.lr=5", "--change", "9:training.lr=2"});
+        const app::WindowCommand command =
+            read({"--size", "1280x720", "--theme", "dark", "--present", "--x-axis", "bytes",
+                  "--gradient", "map", "--layout", "tune", "--zoom", "10:2.5e3", "--report",
+                  "r.html", "--change", "4:training.lr=5", "--change", "9:training.lr=2"});
         QVERIFY(!command.exitCode);
         QCOMPARE(command.options.width, 1280);
         QCOMPARE(command.options.height, 720);
@@ -57,6 +58,11 @@ private Q_SLOTS:
         QCOMPARE(command.options.xAxis, std::string("bytes"));
         QCOMPARE(command.options.gradient, std::string("map"));
         QCOMPARE(command.options.script.size(), std::size_t{2});
+        QCOMPARE(command.options.layout, std::string("tune"));
+        QCOMPARE(command.options.zoomFrom, 10.0);
+        QCOMPARE(command.options.zoomTo, 2500.0);
+        QCOMPARE(command.options.report.string(), std::string("r.html"));
+        QVERIFY(command.options.isScripted());
     }
 
     void toolkitOptionsAreQts() { QVERIFY(!read({"-platform", "offscreen", "--start"}).exitCode); }
@@ -66,7 +72,7 @@ private Q_SLOTS:
         QCOMPARE(help.exitCode.value_or(-1), 0);
         for (const char* option :
              {"--start", "--steps", "--screenshot", "--quit", "--out", "--size", "--theme",
-              "--present", "--x-axis", "--change", "--gradient"})
+              "--present", "--x-axis", "--change", "--gradient", "--layout", "--report"})
             QVERIFY2(help.text.find(option) != std::string::npos, option);
         QCOMPARE(read({"--version"}).exitCode.value_or(-1), 0);
     }
@@ -77,6 +83,8 @@ private Q_SLOTS:
         QTest::addColumn<QString>("part");
         const auto row = [](const char* name, const QStringList& words, int exitCode,
                             const char* part) { QTest::newRow(name) << words << exitCode << part; };
+        for (const char* zoom : {"10", "10:", "20:10", "a:b", "1:inf", "nan:nan"})
+            row(zoom, QStringList{"--zoom", zoom}, 2, "--zoom");
         row("unknown option", QStringList{"--fast"}, 2, "--fast");
         row("size", QStringList{"--size", "wide"}, 2,
             "not a size: --size wide; write WIDTHxHEIGHT");

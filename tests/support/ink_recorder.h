@@ -78,11 +78,11 @@ private:
         void drawTextItem(const QPointF& at, const QTextItem& item) override {
             const QRectF own(at.x(), at.y() - item.ascent(), item.width(),
                              item.ascent() + item.descent());
-            QRectF box = painter()->combinedTransform().mapRect(own);
+            QRectF box = painter()->deviceTransform().mapRect(own);
             if (!systemClip().isEmpty())
                 box &= QRectF(systemClip().boundingRect());
             if (painter()->hasClipping())
-                box &= painter()->combinedTransform().mapRect(painter()->clipBoundingRect());
+                box &= painter()->deviceTransform().mapRect(painter()->clipBoundingRect());
             if (box.isValid() && !item.text().trimmed().isEmpty())
                 inks.push_back({item.text(), painter()->pen().color(), box});
         }

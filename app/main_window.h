@@ -103,6 +103,9 @@ public:
     void forkRun(int runId);
     /// The form's experiments as they are wait for the run that is on.
     void addToQueue();
+    /// The form's experiments once from each seed, through the queue; started if nothing is on.
+    /// @throws ExperimentError for one that training.seed does not take, or given twice
+    void repeatOverSeeds(const QString& seeds);
     /// The first run that waits, or goes on with a queue that was held.
     void startQueue();
     /// An experiment file, a race file, or a run folder; what is wrong becomes a banner.
@@ -190,6 +193,7 @@ private:
     void goOnWithQueue();
     void endQueue();
     void forkSelected();
+    void askForSeeds();
     void offerToQueue(const std::vector<engine::Experiment>& experiments, const QString& path);
     // main_window_files.cpp
     void openDialog();
@@ -218,6 +222,7 @@ private:
         QAction* removeRuns = nullptr;
         QAction* fork = nullptr;
         QAction* enqueue = nullptr;
+        QAction* repeat = nullptr;
         QAction* cycleX = nullptr;
         QAction* zoomIn = nullptr;
         QAction* zoomOut = nullptr;

@@ -152,7 +152,7 @@ void MainWindow::buildMenus() {
     run->addSeparator();
     run->addActions({actions_.tuning, actions_.runAgain, actions_.fork, actions_.removeRuns});
     run->addSeparator();
-    run->addAction(actions_.enqueue);
+    run->addActions({actions_.enqueue, actions_.repeat});
     run->addSeparator();
     run->addMenu(tr("Ta&ble of Runs"))->addActions(table_->commands());
     run->addMenu(tr("&Queue"))->addActions(queuePanel_->commands());
@@ -226,6 +226,7 @@ void MainWindow::updateActions() {
     actions_.runAgain->setEnabled(!active && !runs_->isEmpty());
     actions_.fork->setEnabled(!active && !runs_->isEmpty());
     actions_.enqueue->setEnabled(problem.isEmpty());
+    actions_.repeat->setEnabled(problem.isEmpty());
     actions_.removeRuns->setEnabled(!runs_->isEmpty());
     actions_.save->setEnabled(problem.isEmpty());
     actions_.saveAs->setEnabled(problem.isEmpty());

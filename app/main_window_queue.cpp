@@ -17,12 +17,19 @@
 #include <QAction>
 #include <QDockWidget>
 #include <QFileInfo>
+#include <QInputDialog>
 
 #include <utility>
 
 namespace gradlab::app {
 
 using Severity = widgets::MessageBanner::Severity;
+
+namespace {
+
+constexpr int kOfferedSeeds = 5;
+
+} // namespace
 
 void MainWindow::buildQueueActions() {
     actions_.enqueue =
@@ -31,6 +38,11 @@ void MainWindow::buildQueueActions() {
     actions_.fork = addCommand(tr("&Fork from Checkpoint…"), {Qt::CTRL | Qt::SHIFT | Qt::Key_R},
                                tr("Open the experiment of the selected run's checkpoint, to go on "
                                   "from there with changes"));
+    actions_.repeat =
+        addCommand(tr("&Repeat over Seeds…"), {Qt::SHIFT | Qt::Key_F7},
+                   tr("Run the form's experiments once from each of several seeds; the charts "
+                      "show their mean and spread"));
+    connect(actions_.repeat, &QAction::triggered, this, &MainWindow::askForSeeds);
     connect(actions_.enqueue, &QAction::triggered, this, &MainWindow::addToQueue);
     connect(actions_.fork, &QAction::triggered, this, &MainWindow::forkSelected);
 }
@@ -75,6 +87,55 @@ void MainWindow::addToQueue() {
     queue_->add(takePlan());
     if (!session_->isActive())
         panel_->forkBar()->clear(); // it waits: the form is free for the next one
+}
+
+void MainWindow::askForSeeds() {
+    const std::int64_t first = panel_->experiments().front().training.seed;
+    QStringList seeds;
+    for (int i = 0; i < kOfferedSeeds; ++i)
+        seeds << QString::number(first + i);
+    auto* dialog = new QInputDialog(this);
+    dialog->setAttribute(Qt::WA_DeleteOnClose);
+    dialog->setWindowTitle(tr("Repeat over seeds"));
+    dialog->setLabelText(tr("Seeds, separated by commas; each is one run of the experiments:"));
+    dialog->setTextValue(seeds.join(QStringLiteral(", ")));
+    dialog->setOkButtonText(tr("Add to Queue"));
+    connect(dialog, &QInputDialog::textValueSelected, this, [this](const QString& text) {
+        try {
+            repeatOverSeeds(text);
+        } catch (const engine::Error& error) {
+            banner_->showMessage(Severity::Error, QString::fromUtf8(error.what()));
+        }
+    });
+    dialog->open();
+}
+
+void MainWindow::repeatOverSeeds(const QString& seeds) {
+    if (!panel_->startProblem().isEmpty())
+        return;
+    const engine::FieldSpec& field = *engine::findField("training.seed");
+    std::vector<RunPlan> plans;
+    QStringList given;
+    RunPlan plan = takePlan();
+    plan.fork.reset(); // which has the seed of its origin
+    const std::filesystem::path folder = plan.folder;
+    for (const QString& part : seeds.split(QChar(u','))) {
+        const QString seed = part.trimmed();
+        const engine::FieldValue value = engine::parseFieldValue(field, seed.toStdString());
+        if (given.contains(seed))
+            throw engine::ExperimentError(field.path, "seed " + seed.toStdString() +
+                                                          " is given twice; give each once");
+        given << seed;
+        for (engine::Experiment& experiment : plan.experiments)
+            engine::setField(experiment, field.path, value);
+        if (!folder.empty())
+            plan.folder = folder / ("seed-" + seed.toStdString());
+        plans.push_back(plan);
+    }
+    for (RunPlan& one : plans)
+        queue_->add(std::move(one));
+    if (!session_->isActive())
+        startQueue();
 }
 
 /// Another file while a run is on: it can wait.

@@ -6,6 +6,7 @@
 #include "app/queue_panel.h"
 #include "app/run_collection.h"
 #include "app/run_queue.h"
+#include "engine/core/errors.h"
 #include "tests/support/small_run.h"
 #include "tests/support/window_settings.h"
 #include "widgets/experiment_form.h"
@@ -16,12 +17,15 @@
 #include <QAbstractItemModelTester>
 #include <QAction>
 #include <QDockWidget>
+#include <QInputDialog>
 #include <QLabel>
 #include <QListView>
 #include <QPushButton>
 #include <QTemporaryDir>
 #include <QTest>
 #include <QToolButton>
+
+#include <set>
 
 using namespace gradlab;
 using engine::RunState;
@@ -238,6 +242,43 @@ private Q_SLOTS:
         QTRY_COMPARE(runNames(*window), (QStringList{"Good"}));
         QVERIFY(window->banner()->messages().front().contains(QStringLiteral("already used")));
         QTRY_VERIFY(window->session()->state() == RunState::Finished);
+    }
+
+    void seedsBecomeRunsWithAMean() {
+        engine::Experiment experiment = tests::smallExperiment("Small", 40);
+        experiment.training.evalEvery = 20;
+        const auto window = makeWindow(experiment);
+        window->repeatOverSeeds(QStringLiteral("7, 8,9"));
+        QTRY_COMPARE(window->runs()->list().size(), std::size_t{3});
+        QTRY_VERIFY(!window->session()->isActive() && window->queue()->isEmpty());
+        const widgets::RunList runs = window->runs()->list();
+        std::set<double> losses;
+        for (std::size_t i = 0; i < runs.size(); ++i) {
+            QCOMPARE(runs[i].seed, static_cast<std::int64_t>(7 + i));
+            QVERIFY(runs[i].seedGroup != 0);
+            losses.insert(*runs[i].series->numbers().loss);
+        }
+        QCOMPARE(losses.size(), std::size_t{3}); // other seeds, other runs
+        QCOMPARE(window->panel()->experiments().front().training.seed, experiment.training.seed);
+    }
+
+    void seedsThatAreNoneStartNothing() {
+        const auto window = makeWindow(tests::smallExperiment("Small", 20));
+        for (const char* seeds : {"1, two", "1, 1", "", "-1"})
+            QVERIFY_EXCEPTION_THROWN(window->repeatOverSeeds(QString::fromLatin1(seeds)),
+                                     engine::ExperimentError);
+        QVERIFY(window->queue()->isEmpty() && window->runs()->isEmpty());
+        auto* repeat = window->findChild<QAction*>();
+        for (QAction* action : window->findChildren<QAction*>())
+            if (action->text().contains(QStringLiteral("Seeds…")))
+                repeat = action;
+        repeat->trigger();
+        auto* dialog = window->findChild<QInputDialog*>();
+        QVERIFY(dialog != nullptr && dialog->isVisible());
+        dialog->setTextValue(QStringLiteral("nothing"));
+        dialog->accept();
+        QCOMPARE(window->banner()->messages().size(), 1);
+        QVERIFY(window->runs()->isEmpty());
     }
 };
 

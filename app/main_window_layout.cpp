@@ -25,6 +25,8 @@
 #include <QToolBar>
 #include <QVBoxLayout>
 
+#include <algorithm>
+
 namespace gradlab::app {
 namespace {
 
@@ -184,8 +186,19 @@ void MainWindow::setPresenting(bool on) {
     board_->setFocus();
 }
 
+/// Of a run that has something in this view, if the chosen one has not.
 void MainWindow::showGradient(const QString& view) {
     gradient_->inspector()->chooseView(view);
+    const auto tells = [&](const CollectedRun* run) {
+        const std::string method = run == nullptr ? "none" : run->atStart.compression.method;
+        return view == QLatin1String("levels") ? method == "qsgd" : method != "none";
+    };
+    const widgets::RunList runs = runs_->list();
+    const auto other = std::find_if(runs.begin(), runs.end(), [&](const widgets::RunInfo& run) {
+        return tells(runs_->find(run.id));
+    });
+    if (other != runs.end() && !tells(runs_->find(gradient_->inspector()->run())))
+        gradient_->inspector()->chooseRun(other->id);
     gradientDock_->show();
     gradientDock_->raise();
 }

@@ -124,7 +124,7 @@ void MainWindow::applyTeach() {
 void MainWindow::applyTune() {
     resetLayout();
     panelDock_->hide();
-    gradientDock_->show();
+    showGradient(QStringLiteral("tensors"));
     setTuningShown(true);
     sizeDocks();
 }

@@ -229,6 +229,7 @@ void RunPanel::layOut() {
                            "settings (Ctrl+F); the charts show what is checked"));
     filter_->setClearButtonEnabled(true);
     filter_->setMaxLength(200);
+    filter_->setMinimumWidth(12 * fontMetrics().averageCharWidth());
     filter_->setMaximumWidth(28 * fontMetrics().averageCharWidth());
     connect(filter_, &QLineEdit::textChanged, this, &RunPanel::followFilter);
     count_->setObjectName(QStringLiteral("runCount"));

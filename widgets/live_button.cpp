@@ -23,7 +23,8 @@ void LiveButton::setTheme(const Theme& theme) {
     setPalette(themePalette(theme.dark));
     setFont(theme.font(theme.textPixels));
     setIcon(widgets::icon(IconName::Reset, theme.text, theme.mutedText));
-    lineHeight_ = QFontMetrics(theme.font(theme.titlePixels)).height() + 4;
+    lineHeight_ =
+        QFontMetrics(theme.font(theme.titlePixels, true)).height() + 1; // no label under it
 }
 
 double LiveButton::place(bool shown) {

@@ -89,7 +89,7 @@ void SparsityChart::redraw() {
     applyXAxis(*waiting_);
     kept_->setData(std::move(kept), {}, changeMarks(*kept_));
     waiting_->setData(std::move(waiting), {}, changeMarks(*waiting_));
-    kept_->setTitle(scaledUp ? tr("Energy after decoding (thin: share)")
+    kept_->setTitle(scaledUp ? tr("Decoded energy (thin: share)")
                              : tr("Kept energy (thin: share)"));
     kept_->setSummary(tr("Energy kept: %1").arg(words.join(QStringLiteral(", "))));
 }

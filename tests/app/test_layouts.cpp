@@ -3,6 +3,7 @@
 // Named layouts while a run goes on, a person's own, and the session that was last.
 #include "app/chart_board.h"
 #include "app/experiment_panel.h"
+#include "app/gradient_panel.h"
 #include "app/main_window.h"
 #include "app/run_collection.h"
 #include "app/tuning_bar.h"
@@ -10,6 +11,7 @@
 #include "tests/support/window_settings.h"
 #include "widgets/experiment_form.h"
 #include "widgets/field_editor.h"
+#include "widgets/gradient_inspector.h"
 #include "widgets/message_banner.h"
 
 #include <QAction>
@@ -110,6 +112,24 @@ private Q_SLOTS:
         QVERIFY(window.session()->state() == RunState::Running);
         window.session()->stop();
         QTRY_VERIFY(window.session()->state() == RunState::Finished);
+    }
+
+    void aGradientIsOfARunThatHasSomethingToShow() {
+        app::MainWindow window(services(), scripted());
+        window.show();
+        std::vector<engine::Experiment> race = tests::smallRace();
+        race.push_back(tests::smallExperiment("Quantised"));
+        race.back().compression.method = "qsgd";
+        for (int run = 0; run < 3; ++run)
+            window.runs()->add(run + 1, race[static_cast<std::size_t>(run)]);
+        widgets::GradientInspector* inspector = window.gradient()->inspector();
+        inspector->chooseRun(1);
+        window.showGradient(QStringLiteral("map"));
+        QCOMPARE(inspector->run(), 2);
+        window.showGradient(QStringLiteral("levels"));
+        QCOMPARE(inspector->run(), 3);
+        window.showGradient(QStringLiteral("overlap")); // it compresses: it stays
+        QCOMPARE(inspector->run(), 3);
     }
 
     void aLayoutOfOnesOwn() {

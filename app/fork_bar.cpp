@@ -39,9 +39,10 @@ ForkBar::ForkBar(QWidget* parent)
 }
 
 void ForkBar::offer(const QString& run, const std::filesystem::path& folder,
-                    const std::vector<engine::ForkPoint>& points) {
+                    const std::vector<engine::ForkPoint>& points, std::uint64_t completedAt) {
     const engine::ForkPoint& last = points.back();
-    source_ = ForkSource{run, folder, last, engine::readCheckpointExperiment(last.checkpoint)};
+    source_ = ForkSource{run, folder, last, engine::readCheckpointExperiment(last.checkpoint),
+                         completedAt};
     points_ = points;
     {
         const QSignalBlocker quiet(steps_);
@@ -83,8 +84,11 @@ engine::Experiment forkedExperiment(const ForkSource& source) {
     const QString name = QCoreApplication::translate("ForkBar", "%1 from %2");
     experiment.name = name.arg(source.run, QString::number(source.point.step)).toStdString();
     const auto step = static_cast<std::int64_t>(source.point.step);
-    if (experiment.training.steps > 0 && experiment.training.steps <= step)
-        experiment.training.steps = step + experiment.training.steps;
+    engine::TrainingSettings& training = experiment.training;
+    if (training.steps > 0 && training.steps <= step)
+        training.steps = step + training.steps;
+    else if (source.completedAt > 0 && source.completedAt <= source.point.step)
+        training.epochs *= 2;
     return experiment;
 }
 

@@ -23,6 +23,7 @@ struct ForkSource {
     std::filesystem::path folder;
     engine::ForkPoint point;
     engine::Experiment origin; ///< as the checkpoint has it
+    std::uint64_t completedAt; ///< step at which a limit had ended the run; 0: none had
 };
 
 class ForkBar : public QWidget {
@@ -34,7 +35,7 @@ public:
     /// Shows the bar with the latest of `points`, at least one.
     /// @throws DataError if that checkpoint cannot be read; the bar stays as it was
     void offer(const QString& run, const std::filesystem::path& folder,
-               const std::vector<engine::ForkPoint>& points);
+               const std::vector<engine::ForkPoint>& points, std::uint64_t completedAt);
     /// The next start is no fork.
     void clear();
     [[nodiscard]] const std::optional<ForkSource>& source() const noexcept { return source_; }
@@ -55,8 +56,8 @@ private:
     std::optional<ForkSource> source_;
 };
 
-/// The experiment that the form begins with: the checkpoint's under a name of its own, with a limit
-/// of steps that is not reached yet.
+/// The experiment that the form begins with: the checkpoint's under a name of its own, with room to
+/// go on where it had reached its limit of steps or epochs.
 [[nodiscard]] engine::Experiment forkedExperiment(const ForkSource& source);
 
 } // namespace gradlab::app

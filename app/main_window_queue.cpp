@@ -211,7 +211,9 @@ void MainWindow::forkRun(int runId) {
         return;
     }
     try {
-        panel_->forkBar()->offer(run->info.name, folder, points);
+        const std::optional<engine::EndRecord>& end = run->series->end();
+        panel_->forkBar()->offer(run->info.name, folder, points,
+                                 end && end->reason == "completed" ? end->steps : 0);
     } catch (const engine::Error& error) {
         banner_->showMessage(Severity::Error, QString::fromUtf8(error.what()));
         return;

@@ -35,8 +35,10 @@ struct RawOptions {
 };
 
 constexpr const char* kFooter =
-    "Keys: F5 start, Space pause, F10 one step, Shift+F5 stop, X next x axis, Ctrl+K tuning,\n"
-    "Ctrl+G gradient, F11 presentation, P Pareto front, L logarithmic y, + and - zoom,\n"
+    "Keys: F5 start, Space pause, F10 one step, Shift+F5 stop, F7 add to the queue, X next x "
+    "axis,\n"
+    "Ctrl+K tuning, Ctrl+G gradient, F11 presentation, P Pareto front, L logarithmic y, + and - "
+    "zoom,\n"
     "Ctrl+1 Teach, Ctrl+2 Tune, Ctrl+3 Network.\n"
     "Without a FILE the first-look race is shown.\n\n"
     "Examples:\n"

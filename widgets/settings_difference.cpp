@@ -3,6 +3,7 @@
 #include "widgets/settings_difference.h"
 
 #include "engine/training/experiment_schema.h"
+#include "widgets/field_text.h"
 
 namespace gradlab::widgets {
 
@@ -26,8 +27,8 @@ std::vector<SettingDifference> settingDifferences(const engine::Experiment& run,
         const QString value = textOf(field, own);
         const QString before = textOf(field, base);
         if (value != before)
-            differences.push_back({QString::fromStdString(field.path),
-                                   QString::fromStdString(field.label), value, before});
+            differences.push_back(
+                {QString::fromStdString(field.path), fieldLabel(field), value, before});
     }
     return differences;
 }

@@ -44,6 +44,12 @@ std::string stepsOf(const std::vector<ForkPoint>& points) {
     return text;
 }
 
+[[noreturn]] void refuse(const FieldSpec& field, const std::string& from, const std::string& to) {
+    throw ExperimentError(field.path, field.path + " cannot change in a fork: it is " + from +
+                                          " in the checkpoint, " + to + " was asked for (" +
+                                          field.option + "); start a new run with it");
+}
+
 } // namespace
 
 std::vector<ForkPoint> forkPoints(const std::filesystem::path& folder) {
@@ -54,17 +60,18 @@ std::vector<ForkPoint> forkPoints(const std::filesystem::path& folder) {
 }
 
 ForkPoint findForkPoint(const std::string& folderAndStep) {
-    const auto [folder, step] = split(folderAndStep);
-    const std::vector<ForkPoint> points = forkPoints(folder);
+    const auto asked = split(folderAndStep);
+    const std::vector<ForkPoint> points = forkPoints(asked.first);
     if (points.empty())
         throw DataError("no checkpoint to fork from: --fork " + folderAndStep +
                         "; give the folder of one run that has checkpoints, or FOLDER@STEP");
-    if (!step)
+    if (!asked.second)
         return points.back();
+    const std::uint64_t step = *asked.second;
     const auto found = std::find_if(points.begin(), points.end(),
-                                    [&](const ForkPoint& point) { return point.step == *step; });
+                                    [step](const ForkPoint& point) { return point.step == step; });
     if (found == points.end())
-        throw DataError("no checkpoint of step " + std::to_string(*step) + ": --fork " +
+        throw DataError("no checkpoint of step " + std::to_string(step) + ": --fork " +
                         folderAndStep + "; there are " + stepsOf(points));
     return *found;
 }
@@ -90,9 +97,7 @@ void requireForkable(const Experiment& origin, const Experiment& wanted) {
         if (mayForkChange(field.path) || from == to || !isFieldUsed(field, before) ||
             !isFieldUsed(field, after))
             continue;
-        throw ExperimentError(field.path, field.path + " cannot change in a fork: it is " + from +
-                                              " in the checkpoint, " + to + " was asked for (" +
-                                              field.option + "); start a new run with it");
+        refuse(field, from, to);
     }
     if (after.cluster.transport == "zmq" && before.compression.memory != after.compression.memory)
         throw ExperimentError("compression.memory",
@@ -109,7 +114,12 @@ std::string forkChanges(const Experiment& origin, const Experiment& wanted) {
         const std::string from = textOf(field, before);
         const std::string to = textOf(field, after);
         if (from != to)
-            text += (text.empty() ? "" : ", ") + field.label + " " + from + " → " + to;
+            text.append(text.empty() ? "" : ", ")
+                .append(field.label)
+                .append(" ")
+                .append(from)
+                .append(" → ")
+                .append(to);
     }
     return text;
 }

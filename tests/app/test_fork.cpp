@@ -175,6 +175,25 @@ private Q_SLOTS:
         QCOMPARE(fork->series->begin()[static_cast<std::size_t>(widgets::XAxis::Step)], 31.0);
     }
 
+    void aRunThatReachedItsEpochsHasRoomToGoOn() {
+        const QTemporaryDir folder;
+        app::WindowOptions kept = options();
+        kept.experiments.front().training.steps = 0;
+        kept.experiments.front().training.epochs = 1;
+        kept.out = folder.filePath(QStringLiteral("run")).toStdString();
+        app::MainWindow window({tests::threadTransports(), tests::loadSmallCorpus}, kept);
+        window.show();
+        window.startOrResume();
+        QTRY_VERIFY(window.session()->state() == RunState::Finished);
+        const std::uint64_t steps = window.runs()->list()[0].series->numbers().step;
+        window.forkRun(window.runs()->list()[0].id);
+        QCOMPARE(window.panel()->experiments().front().training.epochs, std::int64_t{2});
+        window.startOrResume();
+        QTRY_VERIFY(window.session()->state() == RunState::Finished);
+        QCOMPARE(window.banner()->messages(), QStringList());
+        QCOMPARE(window.runs()->list()[1].series->numbers().step, 2 * steps);
+    }
+
     void withoutACheckpointABannerSaysWhy() {
         app::MainWindow window({tests::threadTransports(), tests::loadSmallCorpus}, options());
         window.show();

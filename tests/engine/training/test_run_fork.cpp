@@ -12,6 +12,7 @@
 
 #include <bit>
 #include <filesystem>
+#include <utility>
 
 using namespace gradlab;
 using namespace gradlab::tests;
@@ -22,7 +23,7 @@ constexpr std::uint64_t kForkStep = 12;
 
 /// A run that was stopped after kForkStep steps, in a folder of its own.
 struct Origin {
-    explicit Origin(const engine::Experiment& what) : experiment(what) {
+    explicit Origin(engine::Experiment what) : experiment(std::move(what)) {
         CollectingSink sink;
         const auto trainer = makeTrainer(experiment, sink);
         while (trainer->progress().step < kForkStep)

@@ -8,7 +8,6 @@
 #include <QClipboard>
 #include <QComboBox>
 #include <QDialog>
-#include <QDialogButtonBox>
 #include <QGuiApplication>
 #include <QHBoxLayout>
 #include <QHeaderView>
@@ -198,19 +197,27 @@ void WorkerPanel::showAddDialog() {
     command->setToolTip(tr("Joins this run from any machine that reaches this one"));
     command->setMinimumWidth(fontMetrics().averageCharWidth() * 60);
     command->setCursorPosition(0);
-    auto* buttons = new QDialogButtonBox(QDialogButtonBox::Close, dialog);
-    QPushButton* copy = buttons->addButton(tr("Copy Command"), QDialogButtonBox::ActionRole);
-    QPushButton* here = buttons->addButton(tr("Start One Here"), QDialogButtonBox::ActionRole);
+    // Not a button box: Qt 6.4's leaves one of three out of the order of the Tab key.
+    auto* buttons = new QHBoxLayout;
+    const auto addButton = [&](const QString& text) {
+        auto* button = new QPushButton(text, dialog);
+        buttons->addWidget(button);
+        return button;
+    };
+    QPushButton* copy = addButton(tr("Copy Command"));
+    QPushButton* here = addButton(tr("Start One Here"));
+    buttons->addStretch(1);
+    QPushButton* shut = addButton(tr("Close"));
     connect(copy, &QPushButton::clicked, dialog,
             [command] { QGuiApplication::clipboard()->setText(command->text()); });
     connect(here, &QPushButton::clicked, dialog, [this, dialog] {
         Q_EMIT workerWanted(static_cast<std::size_t>(std::max(0, run_->currentIndex())));
         dialog->close();
     });
-    connect(buttons, &QDialogButtonBox::rejected, dialog, &QDialog::close);
+    connect(shut, &QPushButton::clicked, dialog, &QDialog::close);
     column->addWidget(intro);
     column->addWidget(command);
-    column->addWidget(buttons);
+    column->addLayout(buttons);
     dialog->show(); // not modal: the run goes on in sight
 }
 

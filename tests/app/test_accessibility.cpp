@@ -36,6 +36,7 @@
 #include <QDialog>
 #include <QDockWidget>
 #include <QDoubleSpinBox>
+#include <QFileDialog>
 #include <QHeaderView>
 #include <QLineEdit>
 #include <QMenu>
@@ -231,6 +232,30 @@ private Q_SLOTS:
         }
     }
 
+    /// Those of the toolkit for files are its own.
+    void dialogsAreReachedByKeysAndNamed() {
+        int opened = 0;
+        for (QAction* action : menuActions(*window_)) {
+            const QString name = action->text().remove(u'&');
+            const bool opens = name.endsWith(u'…') || name.startsWith(QStringLiteral("About")) ||
+                               name.contains(QStringLiteral("First Look"));
+            if (!opens || !action->isEnabled())
+                continue;
+            action->trigger();
+            for (QDialog* dialog : window_->findChildren<QDialog*>()) {
+                if (dialog->isVisible() && qobject_cast<QFileDialog*>(dialog) == nullptr) {
+                    checkDialog(*dialog);
+                    ++opened;
+                }
+                dialog->close();
+            }
+            QTRY_VERIFY(window_->findChildren<QDialog*>().isEmpty());
+            if (QTest::currentTestFailed())
+                return;
+        }
+        QVERIFY2(opened >= 4, QByteArray::number(opened)); // about, lesson, layout, worker
+    }
+
     void theStripIsUsedByKeys() {
         auto* strip = window_->findChild<widgets::RunStrip*>();
         QVERIFY(strip->cards().size() == 2);
@@ -348,6 +373,21 @@ private Q_SLOTS:
     }
 
 private:
+    static void checkDialog(QDialog& dialog) {
+        QVERIFY(!dialog.windowTitle().isEmpty());
+        QVERIFY(QTest::qWaitForWindowActive(&dialog));
+        const auto hasKeyboard = [&] {
+            const QWidget* at = QApplication::focusWidget();
+            return at != nullptr && at->window() == &dialog;
+        };
+        QTRY_VERIFY2(hasKeyboard(), describe(dialog));
+        const QSet<QWidget*> reached = tabWalk(Qt::NoModifier);
+        for (QWidget* part : interactiveParts(dialog)) {
+            QVERIFY2(!nameOf(*part).trimmed().isEmpty(), describe(*part));
+            QVERIFY2(reached.contains(part) || !part->isEnabled(), describe(*part));
+        }
+    }
+
     static void checkTip(const engine::FieldSpec& field, const QString& tip) {
         QVERIFY2(!field.help.empty() && !field.label.empty(), field.path.c_str());
         for (const std::string& part :

@@ -241,7 +241,7 @@ void RunChart::addNoisyLine(std::vector<PlotLine>& lines, const PlotWidget& plot
         return;
     }
     PlotLine smooth;
-    smooth.label = label;
+    smooth.label = raw.label;
     smooth.colour = raw.colour;
     smooth.thick = thick;
     smooth.points = run.series->smoothed(metric, queryFor(plot), smoothing_);

@@ -8,7 +8,7 @@
 // still says is dropped.
 #pragma once
 
-#include "app/scripted_change.h"
+#include "app/cli/scripted_change.h"
 #include "engine/metrics/step_record.h"
 #include "engine/training/training_run.h"
 

@@ -74,7 +74,9 @@ void declare(CLI::App& app, WindowOptions& options, RawOptions& raw) {
                    "Show what is sent of a gradient, with this view below the histogram")
         ->check(CLI::IsMember({"tensors", "overlap", "levels", "map"}));
     app.add_option("--change", raw.changes,
-                   "Change a live field after a step: STEP:[RUN:]FIELD=VALUE; may be repeated")
+                   "Change a live field after a step: STEP:[RUN:]FIELD=VALUE; may be repeated. A "
+                   "method or memory may end in ,keep or ,flush or ,drop: what happens to what "
+                   "waits")
         ->expected(1)
         ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
     app.add_option("--worker", raw.actions,
@@ -156,20 +158,7 @@ void requireLimitsAndValidity(WindowOptions& options) {
         throw engine::ExperimentError("", "nothing to run: --start; name an experiment file");
 }
 
-/// A change that no run would ever see is a typing mistake.
-void requireKnownRuns(const WindowOptions& options) {
-    for (const ScriptedChange& change : options.script) {
-        const bool known =
-            std::any_of(options.experiments.begin(), options.experiments.end(),
-                        [&](const engine::Experiment& run) { return concerns(change, run.name); });
-        if (!known)
-            throw engine::ExperimentError(change.change.path,
-                                          "no run has that name: --change …:" + change.member +
-                                              ":…; give the start of a run's name");
-    }
-}
-
-/// Nor would any worker process do what is asked of one that never exists.
+/// No worker process would do what is asked of one that never exists.
 void requireKnownWorkers(const RawOptions& raw, const WindowOptions& options) {
     std::int64_t workers = 0;
     for (const engine::Experiment& run : options.experiments)
@@ -207,7 +196,7 @@ void interpret(const RawOptions& raw, WindowOptions& options) {
         options.actions.push_back(parseScriptedAction(text));
     readFiles(raw, options);
     requireLimitsAndValidity(options);
-    requireKnownRuns(options);
+    requireKnownRuns(options.script, options.experiments);
     requireKnownWorkers(raw, options);
 }
 

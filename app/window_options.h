@@ -3,7 +3,7 @@
 // The command line of `gradlab`, read and checked before any window or display is needed.
 #pragma once
 
-#include "app/scripted_change.h"
+#include "app/cli/scripted_change.h"
 #include "engine/training/experiment.h"
 
 #include <cstdint>

@@ -125,6 +125,9 @@ void addTrain(Parser& parser) {
     parser.train->add_option("--fork", arguments.fork)->check(named());
     parser.train->add_option("--save", arguments.save)->check(named());
     addWholeList(*parser.train, "--seeds", arguments.seeds, 0, kMostSeed);
+    parser.train->add_option("--change", arguments.changes)
+        ->expected(1)
+        ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
     parser.train->add_flag("--per-worker", arguments.perWorker);
     addWholeList(*parser.train, "--record-gradients", arguments.gradientSteps, 1, kMostCounted);
     parser.train->add_flag("--quiet", arguments.quiet);

@@ -148,6 +148,10 @@ Files and output:
       Run it once from each seed, one after the other, and tell mean and standard deviation and, in
       a race, the differences from its first experiment, paired by seed. DIR has a folder for each
       and seeds.json; --resume DIR goes on with those that have not ended.
+  --change STEP:[RUN:]FIELD=VALUE
+      Change a field once STEP steps are done, of every run or of those whose name starts with RUN;
+      may be repeated. What waits when a method or memory changes is kept, or as VALUE says:
+      400:compression.memory=none,flush sends it whole with step 401, ,drop loses it.
   --per-worker
       Log a record a step for each worker too.
   --record-gradients STEP,STEP,...

@@ -136,6 +136,10 @@ TrainOutcome trainOnce(const TrainArguments& arguments,
                             {[&end](RunState state) { end.note(state); }});
     for (const engine::ParameterChange& change : setup.changes)
         run.change(engine::TrainingRun::kAllMembers, change);
+    for (const ScriptedChange& change : setup.script)
+        for (std::size_t member = 0; member < setup.members.size(); ++member)
+            if (concerns(change, setup.members[member].experiment.name))
+                run.change(member, change.change, change.step);
     if (!arguments.save.empty())
         run.saveParametersAtEnd(0, arguments.save);
     run.start();

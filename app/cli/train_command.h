@@ -21,7 +21,8 @@ struct TrainArguments {
     std::string save;                        ///< final parameters
     std::vector<std::int64_t> gradientSteps; ///< steps whose gradient is kept in the run folder
     std::vector<std::int64_t> seeds;         ///< a run from each; empty: from the experiment's own
-    std::string series; ///< folder of such runs of which this is one; empty: of none
+    std::string series;               ///< folder of such runs of which this is one; empty: of none
+    std::vector<std::string> changes; ///< STEP:[RUN:]FIELD=VALUE, see scripted_change.h
     bool perWorker = false;
     bool quiet = false;
     bool insecure = false; ///< listen beyond loopback without keys

@@ -107,13 +107,15 @@ void requireNothingBesideFork(const TrainArguments& arguments) {
 }
 
 TrainSetup prepareForked(const TrainArguments& arguments,
-                         const std::vector<FieldOverride>& overrides) {
+                         const std::vector<FieldOverride>& overrides,
+                         const std::vector<ScriptedChange>& script) {
     requireNothingBesideFork(arguments);
     const engine::ForkPoint point = engine::findForkPoint(arguments.fork);
     const Experiment origin = engine::readCheckpointExperiment(point.checkpoint);
     std::vector<Experiment> forked{origin};
     applyOverrides(overrides, forked);
     requireConsistent(arguments, forked);
+    requireKnownRuns(script, forked);
     (void)engine::requireValidRace(forked);
     engine::requireForkable(origin, forked.front());
     std::vector<std::unique_ptr<engine::RunFolder>> folders(1);
@@ -126,9 +128,10 @@ TrainSetup prepareForked(const TrainArguments& arguments,
     return setup;
 }
 
-TrainSetup prepareNew(const TrainArguments& arguments,
-                      const std::vector<FieldOverride>& overrides) {
+TrainSetup prepareNew(const TrainArguments& arguments, const std::vector<FieldOverride>& overrides,
+                      const std::vector<ScriptedChange>& script) {
     const std::vector<Experiment> race = requestedRace(arguments, overrides);
+    requireKnownRuns(script, race);
     std::vector<std::unique_ptr<engine::RunFolder>> folders(race.size());
     if (!arguments.out.empty())
         folders = engine::newRunFolders(arguments.out, race);
@@ -164,7 +167,8 @@ void requireSameRun(const engine::ResumePoint& point, const Experiment& kept) {
 }
 
 TrainSetup prepareResumed(const TrainArguments& arguments,
-                          const std::vector<FieldOverride>& overrides) {
+                          const std::vector<FieldOverride>& overrides,
+                          const std::vector<ScriptedChange>& script) {
     requireNothingBesideResume(arguments);
     const auto points = engine::findResumePoints(arguments.resume);
     TrainSetup setup;
@@ -187,6 +191,7 @@ TrainSetup prepareResumed(const TrainArguments& arguments,
         requireSameRun(point, race.back());
     }
     requireConsistent(arguments, race);
+    requireKnownRuns(script, race);
     applyOverrides(limits, race);
     // What the changes would make must be valid before anything starts.
     std::vector<Experiment> changed = race;
@@ -232,10 +237,16 @@ std::vector<Experiment> requestedRace(const TrainArguments& arguments,
 
 TrainSetup prepareTraining(const TrainArguments& arguments,
                            const std::vector<FieldOverride>& overrides) {
-    if (!arguments.fork.empty())
-        return prepareForked(arguments, overrides);
-    return arguments.resume.empty() ? prepareNew(arguments, overrides)
-                                    : prepareResumed(arguments, overrides);
+    std::vector<ScriptedChange> script;
+    script.reserve(arguments.changes.size());
+    for (const std::string& text : arguments.changes)
+        script.push_back(parseScriptedChange(text));
+    const auto prepare = !arguments.fork.empty()    ? prepareForked
+                         : arguments.resume.empty() ? prepareNew
+                                                    : prepareResumed;
+    TrainSetup setup = prepare(arguments, overrides, script);
+    setup.script = std::move(script);
+    return setup;
 }
 
 } // namespace gradlab::app

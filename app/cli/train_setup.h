@@ -4,6 +4,7 @@
 // that can be checked before anything starts, and writes nothing.
 #pragma once
 
+#include "app/cli/scripted_change.h"
 #include "app/cli/train_command.h"
 #include "engine/metrics/record_buffer.h"
 #include "engine/metrics/record_sink.h"
@@ -31,6 +32,7 @@ struct TrainSetup {
     std::vector<std::unique_ptr<MemberSink>> sinks; ///< one a member, at a fixed address
     std::vector<engine::RunMember> members;
     std::vector<engine::ParameterChange> changes; ///< to make at once: a resumed run's overrides
+    std::vector<ScriptedChange> script;           ///< due after a step
 };
 
 /// The experiments of a new run, valid. @throws ExperimentError, DataError

@@ -5,6 +5,8 @@
 #include "engine/compression/compression_parameters.h"
 #include "engine/compression/compressor.h"
 #include "engine/compression/compressor_registry.h"
+#include "engine/compression/dense_compressor.h"
+#include "engine/compression/flush_memory.h"
 #include "engine/compression/gradient_memory.h"
 #include "engine/core/check.h"
 #include "engine/core/errors.h"
@@ -17,6 +19,13 @@ namespace gradlab::engine {
 namespace {
 
 constexpr const char* kParked = "parked ";
+constexpr const char* kFlushGradients = "flush gradients";
+constexpr const char* kFlushUpdates = "flush updates";
+
+/// Whether this memory's content is lr times a gradient.
+bool inUpdateUnits(const CompressionSettings& settings, const std::string& memory) {
+    return memory == "residual" && textParameter(settings, "memory_units") == "update";
+}
 
 CompressionSettings requireLegal(const CompressionSettings& settings) {
     if (const std::string error = compressionError(settings); !error.empty())
@@ -50,6 +59,10 @@ struct GradientCompressor<T>::Impl {
     /// With memory none: what a memory held when it was switched off to be kept; null if nothing.
     std::unique_ptr<GradientMemory<T>> parked;
     std::string parkedName;
+    /// Until the next step is committed: what it sends whole, besides; null if nothing. It refers
+    /// to `memory`, and nothing is parked meanwhile.
+    std::unique_ptr<FlushMemory<T>> flush;
+    bool sentWhole = false; ///< the last step was flushed
     std::vector<std::vector<float>> uniforms;
     AlignedBuffer<T> scratch{kTileElements};
     CompressionStats stats;
@@ -68,9 +81,13 @@ struct GradientCompressor<T>::Impl {
                                           " elements, at most 2^31 can be compressed as one");
     }
 
+    [[nodiscard]] GradientMemory<T>& active() {
+        return flush ? static_cast<GradientMemory<T>&>(*flush) : *memory;
+    }
+
     void encodeUnit(const CompressionUnit& unit, std::span<T> gradient,
                     const StepPosition& position, UnitWriter& writer) {
-        TileSource<T> source(*memory, unit, gradient.subspan(unit.offset, unit.size),
+        TileSource<T> source(active(), unit, gradient.subspan(unit.offset, unit.size),
                              scratch.span(), position.step, seen);
         UnitContext context;
         context.unit = &unit;
@@ -79,7 +96,16 @@ struct GradientCompressor<T>::Impl {
         context.identity = identity;
         if (!uniforms.empty())
             context.uniforms = uniforms.at(unit.id);
-        compressor->compress(source, context, writer, stats);
+        if (flush)
+            wholeCompressor().compress(source, context, writer, stats);
+        else
+            compressor->compress(source, context, writer, stats);
+    }
+
+    [[nodiscard]] static DenseCompressor<T> wholeCompressor() {
+        CompressionSettings exact;
+        exact.values = sizeof(T) == sizeof(double) ? "f64" : "f32";
+        return DenseCompressor<T>(exact);
     }
 
     void park(std::string name, std::unique_ptr<GradientMemory<T>> old) {
@@ -89,18 +115,54 @@ struct GradientCompressor<T>::Impl {
 
     void changeMemory(const CompressionSettings& next, MemoryChange change) {
         auto fresh = makeMemory<T>(next, plan.size(), identity);
-        if (change == MemoryChange::Keep) {
+        const bool updates = inUpdateUnits(next, next.memory);
+        if (change == MemoryChange::Drop)
+            flush.reset();
+        if (flush) { // what waits is in there already
+            flush->setNext(*fresh, updates);
+        } else if (change == MemoryChange::Flush) {
+            takeForFlush(*fresh, updates);
+        } else if (change == MemoryChange::Keep) {
             GradientMemory<T>& holder = parked ? *parked : *memory;
             if (fresh->remembers())
                 moveWaiting(holder, *fresh);
             else if (memory->remembers())
                 park(settings.memory, std::move(memory));
         }
-        if (change == MemoryChange::Drop || fresh->remembers())
+        if (change != MemoryChange::Keep || fresh->remembers())
             park({}, nullptr);
         memory = std::move(fresh);
     }
+
+    void takeForFlush(GradientMemory<T>& next, bool nextUpdates) {
+        const auto pieces = (parked ? *parked : *memory).state();
+        if (pieces.empty())
+            return; // nothing waits
+        AlignedBuffer<T> waiting(plan.size());
+        copyState(pieces.back(), NamedState<T>{{}, waiting.span()});
+        const bool updates = inUpdateUnits(settings, parked ? parkedName : settings.memory);
+        flush = std::make_unique<FlushMemory<T>>(next, nextUpdates, std::move(waiting), updates);
+    }
 };
+
+const char* toString(MemoryChange change) noexcept {
+    switch (change) {
+    case MemoryChange::Keep:
+        return "keep";
+    case MemoryChange::Flush:
+        return "flush";
+    case MemoryChange::Drop:
+        break;
+    }
+    return "drop";
+}
+
+std::optional<MemoryChange> memoryChangeOf(std::string_view name) noexcept {
+    for (const MemoryChange change : {MemoryChange::Keep, MemoryChange::Flush, MemoryChange::Drop})
+        if (name == toString(change))
+            return change;
+    return std::nullopt;
+}
 
 template <class T>
 GradientCompressor<T>::GradientCompressor(const MessagePlan& plan,
@@ -124,7 +186,8 @@ void GradientCompressor<T>::encodePart(std::size_t part, std::span<T> gradient,
     GRADLAB_CHECK(impl.partsEncoded < impl.plan.parts().size(), impl.partsEncoded);
     if (impl.partsEncoded == 0) {
         impl.stats = {};
-        impl.memory->begin(gradient, parameters, position);
+        impl.sentWhole = impl.flush != nullptr;
+        impl.active().begin(gradient, parameters, position);
     }
     ++impl.partsEncoded;
     const std::vector<std::uint32_t>& ids = impl.plan.parts()[part];
@@ -140,13 +203,14 @@ template <class T>
 void GradientCompressor<T>::commit(AlignedBuffer<T>& gradient) {
     GRADLAB_CHECK(impl_->partsEncoded == impl_->plan.parts().size(), impl_->partsEncoded,
                   impl_->plan.parts().size());
-    impl_->memory->commit(gradient);
+    impl_->active().commit(gradient);
+    impl_->flush.reset();
     impl_->partsEncoded = 0;
 }
 
 template <class T>
 void GradientCompressor<T>::discard() noexcept {
-    impl_->memory->discard();
+    impl_->active().discard();
     impl_->partsEncoded = 0;
     impl_->stats = {};
 }
@@ -158,7 +222,7 @@ const CompressionStats& GradientCompressor<T>::stats() const noexcept {
 
 template <class T>
 double GradientCompressor<T>::effectiveRatio(std::uint64_t epoch) const {
-    return impl_->compressor->effectiveRatio(epoch);
+    return impl_->sentWhole ? 1.0 : impl_->compressor->effectiveRatio(epoch);
 }
 
 // It is moved from; the check does not see that in a template.
@@ -185,12 +249,12 @@ void GradientCompressor<T>::reconfigure(const CompressionSettings& compression,
                                         MemoryChange change) {
     GRADLAB_CHECK(impl_->partsEncoded == 0, impl_->partsEncoded);
     const CompressionSettings next = requireLegal(compression);
-    if (change == MemoryChange::Keep &&
+    if (change != MemoryChange::Drop &&
         textParameter(next, "memory_units") != textParameter(impl_->settings, "memory_units"))
         throw ExperimentError("compression.memory_units",
                               "cannot change during a run; start a new one");
     auto compressor = makeCompressor<T>(next);
-    if (next.memory != impl_->settings.memory || change == MemoryChange::Drop)
+    if (next.memory != impl_->settings.memory || change != MemoryChange::Keep)
         impl_->changeMemory(next, change);
     else
         impl_->memory->configure(next);
@@ -200,19 +264,29 @@ void GradientCompressor<T>::reconfigure(const CompressionSettings& compression,
 
 template <class T>
 std::vector<NamedState<T>> GradientCompressor<T>::state() {
-    return impl_->parked ? impl_->parked->state() : impl_->memory->state();
+    return impl_->parked ? impl_->parked->state() : impl_->active().state();
 }
 
 template <class T>
 std::string GradientCompressor<T>::scalarState() const {
+    if (impl_->flush)
+        return impl_->flush->inUpdateUnits() ? kFlushUpdates : kFlushGradients;
     return impl_->parked ? kParked + impl_->parkedName : std::string();
 }
 
 template <class T>
 void GradientCompressor<T>::setScalarState(const std::string& text) {
     impl_->park({}, nullptr);
+    impl_->flush.reset();
     if (text.empty())
         return;
+    if (text == kFlushGradients || text == kFlushUpdates) {
+        impl_->memory = makeMemory<T>(impl_->settings, impl_->plan.size(), impl_->identity);
+        impl_->flush = std::make_unique<FlushMemory<T>>(
+            *impl_->memory, inUpdateUnits(impl_->settings, impl_->settings.memory),
+            AlignedBuffer<T>(impl_->plan.size()), text == kFlushUpdates);
+        return;
+    }
     const std::string prefix = kParked;
     CompressionSettings held = impl_->settings;
     held.memory = text.starts_with(prefix) ? text.substr(prefix.size()) : std::string();

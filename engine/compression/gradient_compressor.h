@@ -9,13 +9,16 @@
 #include "engine/compression/message_plan.h"
 #include "engine/compression/seen_copy.h"
 #include "engine/core/aligned_buffer.h"
+#include "engine/core/export.h"
 #include "engine/core/precision.h"
 #include "engine/training/experiment.h"
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace gradlab::engine {
@@ -50,7 +53,16 @@ struct CompressionStats {
 };
 
 /// What happens to a memory's content when method or memory change mid-run.
-enum class MemoryChange { Keep, Drop };
+enum class MemoryChange {
+    Keep,  ///< it waits in the new memory; with memory none it rests until there is one again
+    Flush, ///< it is sent whole, exactly and dense, with the next step; see flush_memory.h
+    Drop   ///< it is lost
+};
+/// "keep", "flush" or "drop": in logs, scripts and on the wire.
+[[nodiscard]] GRADLAB_ENGINE_EXPORT const char* toString(MemoryChange change) noexcept;
+/// Nothing for any other name.
+[[nodiscard]] GRADLAB_ENGINE_EXPORT std::optional<MemoryChange>
+memoryChangeOf(std::string_view name) noexcept;
 
 /// A piece of state for checkpoints: survives save → load bit for bit.
 template <class T>
@@ -89,7 +101,8 @@ public:
 
     /// Of the parts encoded since the last commit or discard.
     [[nodiscard]] const CompressionStats& stats() const noexcept;
-    /// Kept ratio that the method uses at `epoch` (DGC's warm-up), 1 for none and QSGD.
+    /// Kept ratio that the method uses at `epoch` (DGC's warm-up), 1 for none and QSGD and after a
+    /// step that was flushed.
     [[nodiscard]] double effectiveRatio(std::uint64_t epoch) const;
     /// Random numbers that QSGD uses in place of its own, by unit id; for oracles and tools. Empty
     /// = own.
@@ -101,7 +114,8 @@ public:
     /// Whether what is not sent waits for the next step.
     [[nodiscard]] bool remembers() const noexcept;
 
-    /// Takes new parameters, method or memory at a step boundary.
+    /// Takes new parameters, method or memory at a step boundary. Flush takes a step: until it is
+    /// committed what waits is the state, and another change may still drop it.
     void reconfigure(const CompressionSettings& compression, MemoryChange change);
     /// State to save or load. Buffers exist from construction; loading writes into the spans.
     [[nodiscard]] std::vector<NamedState<T>> state();

@@ -154,6 +154,7 @@ void visitFields(Io& io, Event& record) {
         same.field("field", record.field);
         same.field("from", record.from);
         same.field("to", record.to);
+        same.nonEmpty("memory", record.memory);
     });
 }
 

@@ -132,6 +132,7 @@ struct EventRecord {
     std::string field{}; ///< of parameter_changed
     std::string from{};
     std::string to{};
+    std::string memory{}; ///< of a change of method or memory: keep, flush, drop
 };
 
 struct EndRecord {

@@ -29,7 +29,42 @@ makeWorkers(const Experiment& experiment, const std::shared_ptr<const Corpus>& c
                                              transports.exchange);
 }
 
+/// What was done with the memory's content, and what the change has to do with one before it.
+std::string changeRemarks(const ParameterChange& change) {
+    std::string remarks;
+    if (concernsMemory(change))
+        switch (change.memory) {
+        case MemoryChange::Keep:
+            remarks = " (memory's content kept)";
+            break;
+        case MemoryChange::Flush:
+            remarks = " (memory's content sent whole with this step)";
+            break;
+        case MemoryChange::Drop:
+            remarks = " (memory's content dropped)";
+            break;
+        }
+    if (change.undoes > 0)
+        remarks += "; undoes the change at step " + std::to_string(change.undoes);
+    if (change.repeats > 0)
+        remarks += "; makes the change at step " + std::to_string(change.repeats) + " again";
+    return remarks;
+}
+
+/// What waits as updates cannot be sent as a gradient: it would have to be divided by 0.
+void requireFlushable(const ParameterChange& change, const Experiment& experiment) {
+    if (concernsMemory(change) && change.memory == MemoryChange::Flush &&
+        sgdSettings(experiment).updateUnits && experiment.training.lr == 0.0)
+        throw ExperimentError(change.path,
+                              "what waits are updates, and the learning rate is 0: " + change.path +
+                                  " with flush; keep or drop it instead");
+}
+
 } // namespace
+
+bool concernsMemory(const ParameterChange& change) noexcept {
+    return change.path == "compression.method" || change.path == "compression.memory";
+}
 
 Trainer::~Trainer() = default;
 
@@ -164,20 +199,21 @@ void TrainerImpl<T>::apply(const ParameterChange& change) {
     const std::string before = formatFieldValue(*field, getField(experiment_, change.path));
     setField(next, change.path, change.value);
     requireValid(next);
+    requireFlushable(change, experiment_);
     const Experiment nextResolved = resolved(next);
     requested_ = next;
     experiment_ = nextResolved;
-    workers_->reconfigure(experiment_, change.memory, change.path.starts_with("compression."));
+    const MemoryChange memory = concernsMemory(change) ? change.memory : MemoryChange::Keep;
+    workers_->reconfigure(experiment_, memory, change.path.starts_with("compression."));
     EventRecord event;
     event.step = totals_.step + 1;
     event.event = "parameter_changed";
     event.field = change.path;
     event.from = before;
     event.to = formatFieldValue(*field, getField(experiment_, change.path));
-    event.details = field->label + " " + event.from + " → " + event.to;
-    if (change.path == "compression.method" || change.path == "compression.memory")
-        event.details += change.memory == MemoryChange::Keep ? " (memory's content kept)"
-                                                             : " (memory's content dropped)";
+    event.details = field->label + " " + event.from + " → " + event.to + changeRemarks(change);
+    if (concernsMemory(change))
+        event.memory = toString(memory);
     sink_.record(event);
 }
 

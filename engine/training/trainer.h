@@ -27,8 +27,13 @@ namespace gradlab::engine {
 struct ParameterChange {
     std::string path; ///< a live field of the schema
     FieldValue value;
-    MemoryChange memory = MemoryChange::Keep; ///< of a change of method or memory
+    MemoryChange memory = MemoryChange::Keep; ///< of a change of method or memory; else unused
+    std::uint64_t undoes = 0;  ///< the step of the change that this one takes back; 0: of none
+    std::uint64_t repeats = 0; ///< the step of the change that is made once more; 0: of none
 };
+
+/// Whether it is one of method or memory, which asks what happens to the memory's content.
+[[nodiscard]] GRADLAB_ENGINE_EXPORT bool concernsMemory(const ParameterChange& change) noexcept;
 
 struct TrainerOptions {
     std::filesystem::path checkpointFolder;          ///< empty: no checkpoints on their own
@@ -68,8 +73,8 @@ public:
     /// step).
     virtual bool advance(std::stop_token stop) = 0;
     /// Takes effect before the next step; writes a parameter_changed event.
-    /// @throws ExperimentError if the field is not live or the result is not valid; nothing changes
-    /// then.
+    /// @throws ExperimentError if the field is not live, the result is not valid, or what waits
+    /// cannot be flushed (updates at learning rate 0); nothing changes then.
     virtual void apply(const ParameterChange& change) = 0;
     /// Ends the run early, with an end record; `reason` as in EndRecord. Does nothing if it has
     /// ended.

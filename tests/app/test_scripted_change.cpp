@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: Gradient Lab contributors
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "app/scripted_change.h"
+#include "app/cli/scripted_change.h"
 #include "engine/core/errors.h"
 
 #include <QTest>
@@ -28,6 +28,17 @@ private Q_SLOTS:
         QVERIFY(!app::concerns(change, "Random-k 1 %"));
     }
 
+    void readsWhatHappensToTheMemory() {
+        QVERIFY(app::parseScriptedChange("4:compression.memory=none").change.memory ==
+                engine::MemoryChange::Keep);
+        const app::ScriptedChange flush =
+            app::parseScriptedChange("4:Top-k:compression.memory=none,flush");
+        QVERIFY(flush.change.memory == engine::MemoryChange::Flush);
+        QCOMPARE(std::get<std::string>(flush.change.value), std::string("none"));
+        QVERIFY(app::parseScriptedChange("4:compression.method=qsgd,drop").change.memory ==
+                engine::MemoryChange::Drop);
+    }
+
     void readsRates() {
         const app::ScriptedChange change =
             app::parseScriptedChange("1:cluster.link.bandwidth=10Gbit");
@@ -45,6 +56,8 @@ private Q_SLOTS:
         QTest::newRow("unknown field") << "5:training.learning=1";
         QTest::newRow("not live") << "5:model.hidden=8";
         QTest::newRow("not a number") << "5:training.lr=much";
+        QTest::newRow("not keep, flush or drop") << "5:compression.memory=none,burn";
+        QTest::newRow("flush of a number") << "5:training.lr=1,flush";
         QTest::newRow("step too large") << "99999999999999999999:training.lr=1";
     }
     void refuses() {

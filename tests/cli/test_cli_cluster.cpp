@@ -162,6 +162,13 @@ private Q_SLOTS:
         row("qsgd server x4", {"--workers", "4", "--method", "qsgd", "--levels", "16"});
         row("randomk shared", {"--workers", "2", "--method", "randomk", "--pattern", "shared"});
         row("topk model scope", {"--workers", "2", "--method", "topk", "--scope", "model"});
+        row("flushed", {"--workers", "3", "--batch", "12", "--method", "topk", "--change",
+                        "20:compression.method=qsgd,flush"});
+        row("flushed ring", {"--topology", "ring", "--method", "dgc", "--change",
+                             "20:compression.method=topk,flush"});
+        row("flushed to a dense ring", {"--topology", "ring", "--method", "topk", "--change",
+                                        "20:compression.method=none,flush"});
+        row("dropped", {"--method", "topk", "--change", "20:compression.memory=none,drop"});
         row("recompressed", {"--workers", "2", "--method", "topk", "--downlink", "recompress"});
         row("momentum, no overlap",
             {"--workers", "2", "--momentum", "0.9", "--lr", "1", "--no-overlap"});

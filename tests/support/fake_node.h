@@ -120,8 +120,7 @@ public:
     [[nodiscard]] const engine::ExchangeOutcome& outcome() const override { return outcome_; }
     void configure(const std::string& experiment, engine::MemoryChange change) override {
         const std::lock_guard lock(log_.mutex);
-        log_.configured.push_back(experiment +
-                                  (change == engine::MemoryChange::Keep ? " keep" : " drop"));
+        log_.configured.push_back(experiment + " " + engine::toString(change));
     }
     [[nodiscard]] engine::ByteBuffer snapshot(bool replica) override {
         const std::string text = replica ? "replica" : "worker";

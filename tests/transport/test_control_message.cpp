@@ -51,7 +51,7 @@ std::vector<ControlMessage> oneOfEach() {
             Abort{order},
             Commit{},
             Abandon{},
-            Configure{"{}", false},
+            Configure{"{}", engine::MemoryChange::Flush},
             Fetch{10, true, true},
             Load{11},
             HeartbeatAnswer{-1, 12},
@@ -146,7 +146,7 @@ private slots:
         QCOMPARE(begin.order.nextEndpoint, std::string("tcp://192.0.2.1:4000"));
         QVERIFY(begin.wantHash);
         QVERIFY(std::get<Refuse>(arrived(all[20])).final);
-        QVERIFY(!std::get<Configure>(arrived(all[16])).keepMemory);
+        QVERIFY(std::get<Configure>(arrived(all[16])).memory == engine::MemoryChange::Flush);
     }
 
     void bytesThatAreNoTextDoNotStopAMessage() {
@@ -181,6 +181,8 @@ private slots:
             "{'kind': 'abort', 'order': {'contributors': ['0'], 'nextEndpoint': '', "
             "'nextKey': ''}}",
             refused);
+        row("no change of a memory", "{'kind': 'configure', 'experiment': '{}', 'memory': 'burn'}",
+            "unknown change \"burn\"");
         row("nested",
             "{'kind': 'ready', 'x': " + QByteArray(5000, '[') + QByteArray(5000, ']') + "}",
             "nested too deep");

@@ -230,7 +230,7 @@ private slots:
         one.setup.exchange = changed;
         one.replica = engine::Aggregator::create(changed.plan, changed.aggregator);
         one.until([&] { return one.workers[0]->configured && one.workers[1]->configured; });
-        QVERIFY(!one.workers[0]->configured->keepMemory);
+        QVERIFY(one.workers[0]->configured->memory == engine::MemoryChange::Drop);
         QVERIFY(one.workers[0]->configured->experiment.find("0.125") != std::string::npos);
         for (const auto& worker : one.workers)
             worker->plan = changed.plan;

@@ -122,7 +122,7 @@ private slots:
             const auto loaded = coordinator.expect<transport::Loaded>(member.control);
             QCOMPARE(std::get<transport::Loaded>(loaded.message).request, request);
         }
-        coordinator.say(member.control, transport::Configure{"{}", false});
+        coordinator.say(member.control, transport::Configure{"{}", engine::MemoryChange::Drop});
         cluster.step(1); // a node configures itself before its next step
         cluster.finish();
         QCOMPARE(cluster.workers[1]->log.loaded,

@@ -74,7 +74,18 @@ NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Welcome, member, workers, dataPort, mostDataB
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(StepOrder, contributors, nextEndpoint, nextKey)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Begin, order, wantHash)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Abort, order)
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Configure, experiment, keepMemory)
+static void to_json(nlohmann::json& json, const Configure& configure) {
+    json = {{"experiment", configure.experiment}, {"memory", toString(configure.memory)}};
+}
+static void from_json(const nlohmann::json& json, Configure& configure) {
+    json.at("experiment").get_to(configure.experiment);
+    const auto& name = json.at("memory").get_ref<const std::string&>();
+    const auto memory = engine::memoryChangeOf(name);
+    if (!memory)
+        throw engine::ProtocolError("control message refused: unknown change \"" +
+                                    name.substr(0, 32) + "\": field memory");
+    configure.memory = *memory;
+}
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Fetch, request, replica, inspection)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Load, request)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(HeartbeatAnswer, echoNs, coordinatorNs)

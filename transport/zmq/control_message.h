@@ -6,6 +6,7 @@
 // (transport/README.md), sockets.
 #pragma once
 
+#include "engine/compression/gradient_compressor.h"
 #include "engine/core/byte_buffer.h"
 #include "engine/training/gradient_exchange.h"
 #include "transport/message.h"
@@ -113,7 +114,7 @@ struct Abandon {};
 /// New parameters from the next step on.
 struct Configure {
     std::string experiment; ///< its JSON document
-    bool keepMemory = true;
+    engine::MemoryChange memory = engine::MemoryChange::Keep;
 };
 /// Send a snapshot frame with this request number.
 struct Fetch {

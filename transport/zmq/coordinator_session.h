@@ -57,7 +57,7 @@ public:
     void abandonStep();
     /// What a verified frame held does not decode: its sender is lost.
     void blame(std::uint64_t epoch, std::uint32_t rank, const std::string& why);
-    void configure(const std::string& experiment, bool keepMemory, const std::string& memory,
+    void configure(const Configure& order, const std::string& memory,
                    const engine::ExchangeSetup& setup);
     void fetch(std::uint32_t rank, const Fetch& what);
     void inspectNext(const Inspect& what);

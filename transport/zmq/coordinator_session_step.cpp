@@ -254,8 +254,8 @@ void CoordinatorSession::blame(std::uint64_t epoch, std::uint32_t rank, const st
     }
 }
 
-void CoordinatorSession::configure(const std::string& experiment, bool keepMemory,
-                                   const std::string& memory, const engine::ExchangeSetup& setup) {
+void CoordinatorSession::configure(const Configure& order, const std::string& memory,
+                                   const engine::ExchangeSetup& setup) {
     const std::uint64_t session = setup_.session;
     setup_ = setup;
     setup_.session = session;
@@ -264,7 +264,7 @@ void CoordinatorSession::configure(const std::string& experiment, bool keepMemor
     membership_.setParts(isServer() ? setup_.plan.parts().size() : 0);
     for (const auto& peer : members_.all())
         if (peer->active)
-            say(*peer, Configure{experiment, keepMemory});
+            say(*peer, order);
 }
 
 void CoordinatorSession::fetch(std::uint32_t rank, const Fetch& what) {

@@ -85,8 +85,7 @@ void WorkerStay::carryOut(Order& order) {
                                             : std::nullopt);
     else if (const auto* configure = std::get_if<Configure>(&order.message)) {
         enter(WorkerPhase::Loading, step);
-        node_->configure(configure->experiment, configure->keepMemory ? engine::MemoryChange::Keep
-                                                                      : engine::MemoryChange::Drop);
+        node_->configure(configure->experiment, configure->memory);
     }
 }
 

@@ -220,11 +220,9 @@ void ZmqCoordinator::configure(const engine::Experiment& experiment, engine::Mem
     setup_ = setup;
     setup_.session = session;
     server_ = CoordinatorServer(setup_);
-    network_.post([text = engine::toJson(experiment), keep = change == engine::MemoryChange::Keep,
-                   memory = experiment.compression.memory,
-                   exchange = setup_](CoordinatorSession& order) {
-        order.configure(text, keep, memory, exchange);
-    });
+    network_.post([order = Configure{engine::toJson(experiment), change},
+                   memory = experiment.compression.memory, exchange = setup_](
+                      CoordinatorSession& network) { network.configure(order, memory, exchange); });
 }
 
 engine::ByteBuffer ZmqCoordinator::fetch(std::uint32_t rank, bool replica, std::stop_token stop) {

@@ -155,6 +155,54 @@ private Q_SLOTS:
         QCOMPARE(whole.records.end->bytesUp, halves.records.end->bytesUp);
     }
 
+    // Saved between a change that flushes and the step that sends it.
+    void resumeInTheMiddleOfAFlush_data() { addMethodRows(); }
+    void resumeInTheMiddleOfAFlush() {
+        engine::Experiment experiment = fetched();
+        const bool isTopK = experiment.compression.method == "topk";
+        const engine::ParameterChange change{"compression.method",
+                                             std::string(isTopK ? "randomk" : "topk"),
+                                             engine::MemoryChange::Flush};
+        engine::setField(experiment, "compression.memory", std::string("auto"));
+        if (experiment.compression.method == "none")
+            engine::setField(experiment, "compression.memory", std::string("residual"));
+        const QTemporaryDir folder;
+        const std::filesystem::path file =
+            folder.filePath(QStringLiteral("flush.safetensors")).toStdString();
+        CollectedRun whole;
+        CollectedRun halves;
+        {
+            const auto trainer = makeTrainer(experiment, whole.records);
+            for (int i = 0; i < 20; ++i)
+                QVERIFY(trainer->advance({}));
+            trainer->apply(change);
+            trainer->saveCheckpoint(file);
+            halves.records = whole.records;
+            while (trainer->advance({})) {
+            }
+            whole.hash = trainer->parameterHash();
+        }
+        engine::TrainerOptions options;
+        options.resumeFrom = file;
+        const auto resumed =
+            makeTrainer(engine::readCheckpointExperiment(file), halves.records, options);
+        while (resumed->advance({})) {
+        }
+        halves.hash = resumed->parameterHash();
+        compareBits(whole, halves);
+        // The step is dense where there was a memory, and only that one.
+        const auto& steps = whole.records.steps;
+        const bool waited = engine::resolved(experiment).compression.memory != "none";
+        QCOMPARE(steps[20].density == 1.0, waited);
+        QCOMPARE(steps[20].bytesUp > 4 * steps[21].bytesUp, waited);
+        QVERIFY(steps[21].density < 1.0);
+        QVERIFY(!waited || steps[20].residualNorm == 0.0);
+        const engine::EventRecord& event = whole.records.events.front();
+        QCOMPARE(event.memory, std::string("flush"));
+        QVERIFY2(event.details.find("sent whole with this step") != std::string::npos,
+                 event.details.c_str());
+    }
+
     void checkpointOfAnotherCorpusIsRefused() {
         engine::Experiment experiment = smallExperiment("f32");
         const QTemporaryDir folder;

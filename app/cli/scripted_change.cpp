@@ -1,7 +1,8 @@
 // SPDX-FileCopyrightText: Gradient Lab contributors
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Reads STEP:[RUN:]FIELD=VALUE. The schema says which fields are live and what they take.
-#include "app/scripted_change.h"
+// Reads STEP:[RUN:]FIELD=VALUE[,keep|flush|drop]. The schema says which fields are live and what
+// they take.
+#include "app/cli/scripted_change.h"
 
 #include "engine/core/errors.h"
 #include "engine/training/experiment_schema.h"
@@ -17,7 +18,7 @@ namespace {
 [[noreturn]] void refuse(std::string_view text, const std::string& why) {
     throw engine::ExperimentError("", why + ": --change " + std::string(text) +
                                           "; write STEP:FIELD=VALUE or STEP:RUN:FIELD=VALUE, for "
-                                          "example 400:compression.memory=residual");
+                                          "example 400:compression.memory=none,flush");
 }
 
 template <class Number>
@@ -31,6 +32,19 @@ std::uint64_t parseStep(std::string_view text, std::string_view digits) {
     if (!readNumber(digits, step) || step == 0)
         refuse(text, "'" + std::string(digits) + "' is not a step (1, 2, …)");
     return step;
+}
+
+/// Takes ",flush" off the value of a method or a memory.
+engine::MemoryChange takeMemoryChange(std::string_view text, std::string_view& value) {
+    const std::size_t comma = value.find(',');
+    if (comma == std::string_view::npos)
+        return engine::MemoryChange::Keep;
+    const std::string_view name = value.substr(comma + 1);
+    const auto change = engine::memoryChangeOf(name);
+    if (!change)
+        refuse(text, "'" + std::string(name) + "' is not keep, flush or drop");
+    value = value.substr(0, comma);
+    return *change;
 }
 
 } // namespace
@@ -55,8 +69,23 @@ ScriptedChange parseScriptedChange(std::string_view text) {
     if (!field->live)
         refuse(text, field->path + " cannot change during a run");
     result.change.path = field->path;
-    result.change.value = engine::parseFieldValue(*field, text.substr(equals + 1));
+    std::string_view value = text.substr(equals + 1);
+    if (engine::concernsMemory(result.change))
+        result.change.memory = takeMemoryChange(text, value);
+    result.change.value = engine::parseFieldValue(*field, value);
     return result;
+}
+
+void requireKnownRuns(const std::vector<ScriptedChange>& script,
+                      const std::vector<engine::Experiment>& race) {
+    for (const ScriptedChange& change : script) {
+        const bool known = std::any_of(race.begin(), race.end(),
+                                       [&](const auto& run) { return concerns(change, run.name); });
+        if (!known)
+            throw engine::ExperimentError(change.change.path,
+                                          "no run has that name: --change …:" + change.member +
+                                              ":…; give the start of a run's name");
+    }
 }
 
 ScriptedAction parseScriptedAction(std::string_view text) {

@@ -128,6 +128,10 @@ void ChartBoard::showPareto(bool shown) {
     large_->setCurrentWidget(shown ? charts_.back() : charts_.front());
 }
 
+widgets::PerplexityChart* ChartBoard::perplexityChart() const {
+    return qobject_cast<widgets::PerplexityChart*>(charts_.front());
+}
+
 bool ChartBoard::isParetoShown() const {
     return largeChart() == charts_.back();
 }

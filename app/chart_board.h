@@ -19,8 +19,9 @@ class QSplitter;
 class QTabWidget;
 
 namespace gradlab::widgets {
+class PerplexityChart;
 class RunStrip;
-}
+} // namespace gradlab::widgets
 
 namespace gradlab::app {
 
@@ -54,6 +55,7 @@ public:
     [[nodiscard]] widgets::RunChart* currentChart() const;
     /// The same of plots with axes.
     [[nodiscard]] widgets::PlotWidget* currentPlot() const;
+    [[nodiscard]] widgets::PerplexityChart* perplexityChart() const;
     [[nodiscard]] const widgets::Theme& theme() const noexcept { return theme_; }
     /// Strip and every chart at once, for a picture.
     void refreshAll();

@@ -6,6 +6,9 @@
 #include "app/chart_board.h"
 #include "app/experiment_panel.h"
 #include "app/gradient_panel.h"
+#include "app/live_tuning.h"
+#include "app/memory_question.h"
+#include "app/prediction_tool.h"
 #include "app/run_collection.h"
 #include "app/run_panel.h"
 #include "app/tuning_bar.h"
@@ -39,6 +42,8 @@ MainWindow::MainWindow(WindowServices services, const WindowOptions& options, QW
       runs_(new RunCollection(this)), board_(new ChartBoard(this)),
       panel_(new ExperimentPanel(this)),
       document_(new ExperimentDocument(!options.isScripted(), this)), tuning_(new TuningBar(this)),
+      live_(new LiveTuning(*runs_, this)), question_(new MemoryQuestion(this)),
+      prediction_(new PredictionTool(board_->perplexityChart(), this)),
       workers_(new WorkerPanel(this)), gradient_(new GradientPanel(this)),
       banner_(new widgets::MessageBanner(this)), queue_(new RunQueue(this)),
       table_(new RunPanel(runs_, this)), progress_(new widgets::StatusProgress(this)),
@@ -85,6 +90,7 @@ MainWindow::MainWindow(WindowServices services, const WindowOptions& options, QW
 MainWindow::~MainWindow() {
     // The session first: it joins the run's threads and says nothing more to the other parts.
     disconnect(session_, nullptr, this, nullptr);
+    disconnect(live_, nullptr, nullptr, nullptr);
     delete session_;
 }
 

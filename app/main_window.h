@@ -3,8 +3,8 @@
 // The window: strip and charts in the middle, the experiments on the left, the session's runs
 // below, tuning knobs under the charts. Leaves out: training (TrainingSession), data of runs
 // (RunCollection), drawing (widgets). Its parts: _layout builds, _actions and _charts have
-// commands, _runs follows the session, _queue has forks and what waits, _files opens and saves,
-// _views has layouts and sessions.
+// commands, _runs follows the session, _queue has forks and what waits, _tuning changes what runs,
+// _files opens and saves, _views has layouts and sessions.
 #pragma once
 
 #include "app/experiment_document.h"
@@ -31,6 +31,7 @@ class QMenu;
 class QSpinBox;
 class QTemporaryDir;
 class QToolBar;
+class QUndoGroup;
 
 namespace gradlab::widgets {
 class MessageBanner;
@@ -43,6 +44,9 @@ class ChartBoard;
 class ChartExporter;
 class ExperimentPanel;
 class GradientPanel;
+class LiveTuning;
+class MemoryQuestion;
+class PredictionTool;
 class QueuePanel;
 class RunCollection;
 class RunPanel;
@@ -69,6 +73,9 @@ public:
     [[nodiscard]] ExperimentPanel* panel() const noexcept { return panel_; }
     [[nodiscard]] ExperimentDocument* document() const noexcept { return document_; }
     [[nodiscard]] TuningBar* tuning() const noexcept { return tuning_; }
+    [[nodiscard]] LiveTuning* live() const noexcept { return live_; }
+    [[nodiscard]] PredictionTool* prediction() const noexcept { return prediction_; }
+    [[nodiscard]] MemoryQuestion* question() const noexcept { return question_; }
     [[nodiscard]] WorkerPanel* workers() const noexcept { return workers_; }
     [[nodiscard]] RunPanel* table() const noexcept { return table_; }
     [[nodiscard]] GradientPanel* gradient() const noexcept { return gradient_; }
@@ -175,7 +182,6 @@ private:
     void followProgress(const engine::RunProgress& progress);
     void showRunStates(engine::RunState state);
     void refreshRunList();
-    void refreshTuning();
     void refreshGradient();
     void showNewestGradient();
     void refreshWorkers();
@@ -195,6 +201,14 @@ private:
     void forkSelected();
     void askForSeeds();
     void offerToQueue(const std::vector<engine::Experiment>& experiments, const QString& path);
+    // main_window_tuning.cpp
+    void connectTuning();
+    void buildHistory();
+    void chooseHistory();
+    void buildPrediction();
+    void setPredicting(bool on);
+    void checkPrediction();
+    void refreshTuning();
     // main_window_files.cpp
     void openDialog();
     void openExperiments(const QString& path);
@@ -239,6 +253,7 @@ private:
         QAction* copyChart = nullptr;
         QAction* present = nullptr;
         QAction* tuning = nullptr;
+        QAction* predict = nullptr;
         QAction* resetLayout = nullptr;
         QList<QAction*> layouts; ///< the program's
         QMenu* layoutMenu = nullptr;
@@ -267,6 +282,10 @@ private:
     ExperimentPanel* panel_;
     ExperimentDocument* document_;
     TuningBar* tuning_;
+    LiveTuning* live_;
+    MemoryQuestion* question_;
+    PredictionTool* prediction_;
+    QUndoGroup* history_ = nullptr; ///< of the form, and of the run that is on
     WorkerPanel* workers_;
     GradientPanel* gradient_;
     widgets::MessageBanner* banner_;

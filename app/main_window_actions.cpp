@@ -4,6 +4,7 @@
 #include "app/action_tips.h"
 #include "app/chart_board.h"
 #include "app/experiment_panel.h"
+#include "app/live_tuning.h"
 #include "app/main_window.h"
 #include "app/queue_panel.h"
 #include "app/run_collection.h"
@@ -72,6 +73,7 @@ void MainWindow::buildViewActions() {
     actions_.tuning =
         addCommand(tr("&Tuning"), {Qt::CTRL | Qt::Key_K}, tr("Knobs for the run that is on"));
     actions_.tuning->setCheckable(true);
+    buildPrediction();
     actions_.resetLayout = addCommand(tr("&Reset Layout"), {}, tr("Everything back in its place"));
     connect(actions_.cycleX, &QAction::triggered, this, &MainWindow::cycleXAxis);
     connect(actions_.present, &QAction::triggered, this, &MainWindow::setPresenting);
@@ -79,7 +81,12 @@ void MainWindow::buildViewActions() {
     connect(actions_.resetLayout, &QAction::triggered, this, &MainWindow::resetLayout);
     buildLayoutActions();
     auto* leave = new QShortcut(Qt::Key_Escape, this); // F11 does it too
-    connect(leave, &QShortcut::activated, this, [this] { setPresenting(false); });
+    connect(leave, &QShortcut::activated, this, [this] {
+        if (live_->isAsking())
+            live_->cancel();
+        else
+            setPresenting(false);
+    });
     buildXAxisActions();
     buildChartActions();
     buildThemeActions();
@@ -150,7 +157,8 @@ void MainWindow::buildMenus() {
     QMenu* run = menuBar()->addMenu(tr("&Run"));
     run->addActions({actions_.start, actions_.pause, actions_.step, actions_.stop});
     run->addSeparator();
-    run->addActions({actions_.tuning, actions_.runAgain, actions_.fork, actions_.removeRuns});
+    run->addActions(
+        {actions_.tuning, actions_.predict, actions_.runAgain, actions_.fork, actions_.removeRuns});
     run->addSeparator();
     run->addActions({actions_.enqueue, actions_.repeat});
     run->addSeparator();

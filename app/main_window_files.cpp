@@ -69,12 +69,7 @@ void MainWindow::buildFileActions() {
     actions_.copyCommand = addCommand(tr("Copy &Command Line"), {Qt::CTRL | Qt::SHIFT | Qt::Key_C},
                                       tr("The gradlab-cli command of the selected experiment"));
     actions_.quit = addCommand(tr("&Quit"), {Qt::CTRL | Qt::Key_Q}, tr("Leave the program"));
-    actions_.undo = panel_->form()->undoStack()->createUndoAction(this, tr("&Undo"));
-    actions_.undo->setShortcuts(QKeySequence::Undo);
-    setTips(*actions_.undo, tr("Take back the last change of the form"));
-    actions_.redo = panel_->form()->undoStack()->createRedoAction(this, tr("&Redo"));
-    actions_.redo->setShortcuts(QKeySequence::Redo);
-    setTips(*actions_.redo, tr("Make that change of the form again"));
+    buildHistory();
     actions_.lesson = addCommand(tr("The &First Look"), {Qt::Key_F1},
                                  tr("What the first race shows, and what to try"));
     actions_.about = addCommand(tr("&About Gradient Lab"), {}, tr("Version and licence"));

@@ -5,6 +5,8 @@
 #include "app/experiment_panel.h"
 #include "app/gradient_panel.h"
 #include "app/main_window.h"
+#include "app/memory_question.h"
+#include "app/prediction_tool.h"
 #include "app/run_collection.h"
 #include "app/run_panel.h"
 #include "app/tuning_bar.h"
@@ -41,6 +43,8 @@ void MainWindow::buildLayout() {
     column->setSpacing(0);
     column->addWidget(banner_);
     column->addWidget(board_, 1);
+    column->addWidget(prediction_);
+    column->addWidget(question_);
     column->addWidget(tuning_);
     setCentralWidget(centre);
     tuning_->hide();

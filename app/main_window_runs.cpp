@@ -5,7 +5,9 @@
 #include "app/experiment_panel.h"
 #include "app/fork_bar.h"
 #include "app/gradient_panel.h"
+#include "app/live_tuning.h"
 #include "app/main_window.h"
+#include "app/prediction_tool.h"
 #include "app/queue_panel.h"
 #include "app/run_collection.h"
 #include "app/run_panel.h"
@@ -49,8 +51,6 @@ void MainWindow::connectParts() {
                                 runs_->find(id)->current);
         refreshTuning();
     });
-    connect(board_, &ChartBoard::runClicked, tuning_, &TuningBar::chooseTarget);
-    connect(tuning_, &TuningBar::changeRequested, session_, &TrainingSession::change);
     connect(workers_, &WorkerPanel::actionRequested, this,
             [this](std::size_t cluster, std::uint32_t rank, engine::WorkerAction action) {
                 if (cluster < clusterMembers_.size())
@@ -60,12 +60,7 @@ void MainWindow::connectParts() {
         if (cluster < clusterMembers_.size())
             session_->startWorker(clusterMembers_[cluster]);
     });
-    connect(tuning_, &TuningBar::closeRequested, this, [this] { setTuningShown(false); });
-    connect(panel_, &ExperimentPanel::liveChangeRequested, this,
-            [this](std::size_t index, const QString& path, const engine::FieldValue& value) {
-                if (index < raceIds_.size())
-                    session_->change(raceIds_[index], {path.toStdString(), value});
-            });
+    connectTuning();
     connect(panel_, &ExperimentPanel::startProblemChanged, this, &MainWindow::updateActions);
     connect(panel_, &ExperimentPanel::startRequested, this, &MainWindow::startOrResume);
     connect(panel_, &ExperimentPanel::runAgainRequested, this, [this] {
@@ -111,6 +106,8 @@ bool MainWindow::prepare(const RunPlan& plan) {
         runs_->add(raceIds_[i], race[i]);
         runs_->setLog(raceIds_[i], logs[i]);
     }
+    live_->begin(raceIds_);
+    prediction_->begin();
     showNewestGradient();
     panelDock_->hide();
     board_->setFocus();
@@ -164,6 +161,8 @@ void MainWindow::followState(RunState state) {
     if (state == RunState::Stopping)
         progress_->setIdle(tr("Stopping…"));
     refreshTuning();
+    chooseHistory();
+    checkPrediction();
     refreshGradient();
     updateActions();
     if (ended && closing_)
@@ -197,6 +196,7 @@ void MainWindow::showRunStates(RunState state) {
 
 void MainWindow::followRecords(int runId, const std::vector<engine::Record>& records) {
     runs_->append(runId, records);
+    live_->follow(runId, records);
     for (const engine::Record& record : records) {
         const auto* event = std::get_if<engine::EventRecord>(&record);
         if (event == nullptr || (event->event != "warning" && event->event != "worker_lost"))
@@ -210,6 +210,7 @@ void MainWindow::followRecords(int runId, const std::vector<engine::Record>& rec
 
 void MainWindow::followProgress(const engine::RunProgress& progress) {
     table_->model()->refresh();
+    checkPrediction();
     if (session_->isActive())
         refreshWorkers();
     if (progress.state == RunState::Loading) {
@@ -239,15 +240,6 @@ void MainWindow::refreshRunList() {
     refreshTuning();
     refreshGradient();
     updateActions();
-}
-
-void MainWindow::refreshTuning() {
-    std::vector<TuningBar::Target> targets;
-    if (session_->isActive())
-        for (const int id : raceIds_)
-            if (const CollectedRun* run = runs_->find(id))
-                targets.push_back({id, run->info.name, run->current});
-    tuning_->setTargets(targets);
 }
 
 void MainWindow::refreshGradient() {

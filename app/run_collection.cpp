@@ -68,13 +68,24 @@ void RunCollection::append(int id, const std::vector<engine::Record>& records) {
 /// Keeps `current` what the run really works with.
 void RunCollection::follow(CollectedRun& run, const engine::Record& record) {
     const auto* event = std::get_if<engine::EventRecord>(&record);
-    if (event == nullptr || event->event != "parameter_changed")
+    const bool followed = event != nullptr && event->event == "parameter_followed";
+    if (event == nullptr || (event->event != "parameter_changed" && !followed))
         return;
     const engine::FieldSpec* field = engine::findField(event->field);
     if (field == nullptr)
         return;
+    if (followed &&
+        engine::getField(run.current, field->path) == engine::FieldValue(std::string("auto")))
+        return; // it follows by itself
     try {
+        const bool remembered = engine::resolved(run.current).compression.memory != "none";
         engine::setField(run.current, field->path, engine::parseFieldValue(*field, event->to));
+        const bool remembers = engine::resolved(run.current).compression.memory != "none";
+        const auto norm = run.series->last(widgets::Metric::ResidualNorm);
+        if (remembers || (!event->memory.empty() && event->memory != "keep"))
+            run.resting = 0.0;
+        else if (remembered && norm)
+            run.resting = norm->value;
     } catch (const engine::Error&) {
         return; // a log of another version may say it otherwise: its text is still shown
     }

@@ -22,6 +22,7 @@ struct CollectedRun {
     engine::Experiment atStart; ///< as it was started
     engine::Experiment current; ///< with the changes made since
     std::filesystem::path log;  ///< with every record; empty: there is none
+    double resting = 0.0;       ///< norm of what a memory held when it was switched off to be kept
 };
 
 class RunCollection : public QObject {

@@ -3,12 +3,12 @@
 // Built from the schema: a new live field appears by itself.
 #include "app/tuning_bar.h"
 
+#include "app/live_tuning.h"
 #include "app/training_session.h"
 #include "engine/training/experiment_schema.h"
 #include "widgets/field_editor.h"
-#include "widgets/field_text.h"
+#include "widgets/field_knob.h"
 
-#include <QCheckBox>
 #include <QComboBox>
 #include <QHBoxLayout>
 #include <QKeyEvent>
@@ -22,8 +22,7 @@
 namespace gradlab::app {
 
 TuningBar::TuningBar(QWidget* parent)
-    : QScrollArea(parent), row_(new QWidget(this)), target_(new QComboBox(row_)),
-      keep_(new QCheckBox(tr("Keep content"), row_)) {
+    : QScrollArea(parent), row_(new QWidget(this)), target_(new QComboBox(row_)) {
     setObjectName(QStringLiteral("tuningBar"));
     setAccessibleName(tr("Tuning"));
     setFrameShape(QFrame::NoFrame);
@@ -33,8 +32,6 @@ TuningBar::TuningBar(QWidget* parent)
     target_->setAccessibleName(tr("Run to tune"));
     target_->setToolTip(tr("Which run the knobs change: one, or all that are on"));
     target_->setMinimumContentsLength(12);
-    keep_->setChecked(true);
-    keep_->setToolTip(tr("When method or memory change, what waits in memory stays"));
     connect(target_, &QComboBox::currentIndexChanged, this, &TuningBar::showValues);
     buildKnobs();
     setTargets({});
@@ -61,24 +58,18 @@ void TuningBar::buildKnobs() {
     auto* row = new QHBoxLayout(row_);
     row->setContentsMargins(6, 3, 6, 3);
     row->setSpacing(10);
-    row->addWidget(labelled(tr("Tune"), target_, row_), 0, Qt::AlignBottom);
+    row->addWidget(labelled(tr("Tune"), target_, row_), 0, Qt::AlignTop);
     for (const engine::FieldSpec& field : engine::experimentSchema()) {
-        if (!field.live || field.advanced)
+        if (!field.live || (field.advanced && !field.slider))
             continue;
-        widgets::FieldEditor* editor = widgets::FieldEditor::create(field, row_);
-        editor->setMaximumWidth(150);
-        QWidget* box = labelled(widgets::fieldLabel(field), editor, row_);
-        row->addWidget(box, 0, Qt::AlignBottom);
-        if (field.path == "compression.memory")
-            row->addWidget(keep_, 0, Qt::AlignBottom);
-        const std::string& path = field.path;
-        connect(editor, &widgets::FieldEditor::edited, this,
-                [this, path](const engine::FieldValue& value) {
-                    const auto memory = keep_->isChecked() ? engine::MemoryChange::Keep
-                                                           : engine::MemoryChange::Drop;
-                    Q_EMIT changeRequested(chosenTarget(), {path, value, memory});
+        auto* knob = new widgets::FieldKnob(field, row_);
+        knob->setMaximumWidth(150);
+        row->addWidget(knob, 0, Qt::AlignTop);
+        connect(knob, &widgets::FieldKnob::edited, this,
+                [this, path = field.path](const engine::FieldValue& value, int gesture) {
+                    Q_EMIT changeRequested({chosenTarget(), path, value, gesture});
                 });
-        knobs_.push_back({box, editor});
+        knobs_.push_back(knob);
     }
     row->addStretch();
 }
@@ -109,11 +100,16 @@ int TuningBar::chosenTarget() const {
     return id.isValid() ? id.toInt() : TrainingSession::kAllRuns;
 }
 
-widgets::FieldEditor* TuningBar::editor(const QString& path) const {
-    for (const Knob& knob : knobs_)
-        if (QString::fromStdString(knob.editor->field().path) == path)
-            return knob.editor;
+widgets::FieldKnob* TuningBar::knob(const QString& path) const {
+    for (widgets::FieldKnob* knob : knobs_)
+        if (QString::fromStdString(knob->field().path) == path)
+            return knob;
     return nullptr;
+}
+
+widgets::FieldEditor* TuningBar::editor(const QString& path) const {
+    const widgets::FieldKnob* found = knob(path);
+    return found == nullptr ? nullptr : found->editor();
 }
 
 void TuningBar::focusFirst() {
@@ -142,15 +138,13 @@ bool TuningBar::isShown(const engine::FieldSpec& field,
 
 void TuningBar::showValues() {
     const std::vector<const engine::Experiment*> chosen = chosenExperiments();
-    for (const Knob& knob : knobs_) {
-        const engine::FieldSpec& field = knob.editor->field();
+    for (widgets::FieldKnob* knob : knobs_) {
+        const engine::FieldSpec& field = knob->field();
         const bool shown = isShown(field, chosen);
-        knob.box->setVisible(shown);
-        knob.editor->setEnabled(!chosen.empty());
-        if (field.path == "compression.memory")
-            keep_->setVisible(shown);
+        knob->setVisible(shown);
+        knob->setEnabled(!chosen.empty());
         if (shown && !chosen.empty())
-            knob.editor->setValue(engine::getField(*chosen.front(), field.path));
+            knob->setValue(engine::getField(*chosen.front(), field.path));
     }
     fitHeight();
 }

@@ -1,23 +1,26 @@
 // SPDX-FileCopyrightText: Gradient Lab contributors
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Knobs for a run that is on: every live field of the schema that the chosen run uses, with an
-// editor each. A change goes to the chosen run or to all.
+// Knobs for a run that is on: every live field of the schema that the chosen run uses, to be typed
+// or, where it has a range to try things out in, moved by a slider. A change goes to the chosen run
+// or to all.
 #pragma once
 
-#include "engine/training/trainer.h"
+#include "engine/training/experiment.h"
 
 #include <QScrollArea>
 
 #include <vector>
 
-class QCheckBox;
 class QComboBox;
 
 namespace gradlab::widgets {
 class FieldEditor;
-}
+class FieldKnob;
+} // namespace gradlab::widgets
 
 namespace gradlab::app {
+
+struct LiveRequest;
 
 class TuningBar : public QScrollArea {
     Q_OBJECT
@@ -36,11 +39,15 @@ public:
     /// TrainingSession::kAllRuns or a run's id.
     [[nodiscard]] int chosenTarget() const;
     [[nodiscard]] widgets::FieldEditor* editor(const QString& path) const;
+    /// Null where no knob has this field.
+    [[nodiscard]] widgets::FieldKnob* knob(const QString& path) const;
+    /// Shows the runs' own values again.
+    void showValues();
     /// Focuses the first knob.
     void focusFirst();
 
 Q_SIGNALS:
-    void changeRequested(int runId, const gradlab::engine::ParameterChange& change);
+    void changeRequested(const gradlab::app::LiveRequest& request);
     void closeRequested();
 
 protected:
@@ -48,12 +55,7 @@ protected:
     void resizeEvent(QResizeEvent* event) override;
 
 private:
-    struct Knob {
-        QWidget* box;
-        widgets::FieldEditor* editor;
-    };
     void buildKnobs();
-    void showValues();
     void fitHeight();
     [[nodiscard]] static bool isShown(const engine::FieldSpec& field,
                                       const std::vector<const engine::Experiment*>& chosen);
@@ -62,8 +64,7 @@ private:
     std::vector<Target> targets_;
     QWidget* row_;
     QComboBox* target_;
-    QCheckBox* keep_; ///< of a memory's content
-    std::vector<Knob> knobs_;
+    std::vector<widgets::FieldKnob*> knobs_;
 };
 
 } // namespace gradlab::app

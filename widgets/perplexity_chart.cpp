@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "widgets/perplexity_chart.h"
 
+#include "widgets/prediction_pen.h"
 #include "widgets/seed_spread.h"
 
 #include <QLocale>
@@ -16,7 +17,10 @@ namespace gradlab::widgets {
 
 namespace {
 
-constexpr int kMemberAlpha = 70;          ///< of the runs behind their mean
+constexpr int kMemberAlpha = 70;      ///< of the runs behind their mean
+constexpr int kPredictionAlpha = 150; ///< pale, and still 3:1 against both backgrounds
+constexpr double kFrameTop = 1000.0;  ///< perplexities to draw on while there is no run
+constexpr double kFrameBottom = 2.0;
 constexpr double kLimitOverUnigram = 8.0; ///< perplexities above that are drawn as border marks
 
 QString shortNumber(double value) {
@@ -44,7 +48,8 @@ void addReference(std::vector<ReferenceLine>& lines, const std::optional<double>
 
 } // namespace
 
-PerplexityChart::PerplexityChart(QWidget* parent) : RunChart(parent), plot_(new PlotWidget(this)) {
+PerplexityChart::PerplexityChart(QWidget* parent)
+    : RunChart(parent), plot_(new PlotWidget(this)), pen_(new PredictionPen(plot_)) {
     auto* column = new QVBoxLayout(this);
     column->setContentsMargins(0, 0, 0, 0);
     column->addWidget(plot_);
@@ -54,10 +59,13 @@ PerplexityChart::PerplexityChart(QWidget* parent) : RunChart(parent), plot_(new 
     addPlot(plot_, QStringLiteral("perplexity"));
     plot_->setYAxis(ValueKind::Number, true);
     plot_->setHoverProvider([this](double x) { return hoverAt(x); });
+    connect(pen_, &PredictionPen::drawn, this, &PerplexityChart::takeStroke);
 }
 
 /// One line for a group of seeds; the first group is what the others are compared with.
 HoverText PerplexityChart::hoverAt(double x) const {
+    if (curtain_ && (!isAlongSteps() || x > *curtain_))
+        return {tr("Hidden until the prediction's end"), {}};
     const std::vector<RunList> groups = togetherGroups();
     HoverText hover = hoverText(*plot_, x, Metric::TrainPerplexity, [&](const RunInfo& run) {
         return areSeedsTogether() && run.seedGroup != 0 ? QString() : hoverLine(run, x);
@@ -174,10 +182,15 @@ void PerplexityChart::redraw() {
         if (numbers.validPerplexity)
             words << tr("%1 %2").arg(run.name, shortNumber(*numbers.validPerplexity));
     }
+    drawCurtain(lines);
+    addPrediction(lines);
     plot_->setYLimits(limit > 0.0 ? std::optional<AxisRange>({0.5, kLimitOverUnigram * limit})
                                   : std::nullopt);
     applyXAxis(*plot_);
+    showFuture();
     plot_->setData(std::move(lines), std::move(references), changeMarks(*plot_), std::move(bands));
+    if (curtain_)
+        words = {tr("hidden until the prediction's end")};
     plot_->setSummary(words.isEmpty()
                           ? tr("No validation yet")
                           : tr("Validation perplexity: %1").arg(words.join(QStringLiteral(", "))));
@@ -189,7 +202,100 @@ QStringList PerplexityChart::logFields() const {
 }
 
 std::unique_ptr<RunChart> PerplexityChart::fresh() const {
-    return std::make_unique<PerplexityChart>();
+    auto chart = std::make_unique<PerplexityChart>();
+    chart->prediction_ = prediction_;
+    chart->curtain_ = curtain_;
+    return chart;
+}
+
+void PerplexityChart::setPrediction(const Prediction& prediction) {
+    prediction_ = prediction;
+    outdate();
+}
+
+void PerplexityChart::setPredicting(std::optional<double> horizon) {
+    horizon_ = horizon;
+    pen_->setInUse(horizon.has_value());
+    outdate();
+}
+
+void PerplexityChart::setCurtain(std::optional<double> step) {
+    curtain_ = step;
+    outdate();
+}
+
+/// Of the run that has come furthest; 0 before any.
+double PerplexityChart::lastStep() const {
+    double last = 0.0;
+    for (const RunInfo& run : shownRuns())
+        last = std::max(last, run.series->now()[static_cast<std::size_t>(XAxis::Step)]);
+    return last;
+}
+
+std::optional<double> PerplexityChart::currentPerplexity() const {
+    const RunList shown = shownRuns();
+    if (shown.empty())
+        return std::nullopt;
+    const RunNumbers numbers = shown.front().series->numbers();
+    return numbers.validPerplexity ? numbers.validPerplexity : numbers.trainPerplexity;
+}
+
+/// What has been is no prediction.
+void PerplexityChart::takeStroke(const PlotPoint& from, const PlotPoint& to) {
+    const double known = lastStep();
+    const auto future = [&](const PlotPoint& point) {
+        return PlotPoint{std::max(std::round(point.x), known), point.y};
+    };
+    if (!isAlongSteps() || std::max(from.x, to.x) < known)
+        return;
+    prediction_.stroke(future(from), future(to));
+    outdate();
+    refresh();
+    Q_EMIT predictionDrawn();
+}
+
+/// Without their numbers, which are of the end; off the step axis nothing of them is shown.
+void PerplexityChart::drawCurtain(std::vector<PlotLine>& lines) const {
+    if (!curtain_)
+        return;
+    for (PlotLine& line : lines) {
+        line.label.clear();
+        std::erase_if(line.points, [&](const PlotPoint& point) {
+            return !isAlongSteps() || point.x > *curtain_;
+        });
+        line.nonFinite.clear();
+    }
+}
+
+void PerplexityChart::addPrediction(std::vector<PlotLine>& lines) const {
+    if (!isAlongSteps())
+        return;
+    if (horizon_ && shownRuns().empty()) { // axes to draw on
+        PlotLine frame;
+        frame.colour = Qt::transparent;
+        frame.thick = false;
+        frame.points = {{1.0, kFrameTop}, {*horizon_, kFrameBottom}};
+        lines.push_back(std::move(frame));
+    }
+    if (prediction_.isEmpty())
+        return;
+    PlotLine line;
+    line.label = tr("Prediction  %1").arg(shortNumber(prediction_.end().y));
+    line.colour = theme().text;
+    line.colour.setAlpha(kPredictionAlpha);
+    line.thick = prediction_.points().size() == 1; // a dot that is seen
+    line.markers = prediction_.points().size() < 3;
+    line.points = prediction_.points();
+    lines.push_back(std::move(line));
+}
+
+void PerplexityChart::showFuture() {
+    if (!horizon_ || !isAlongSteps())
+        return;
+    double first = 1.0;
+    for (const RunInfo& run : shownRuns())
+        first = std::min(first, run.series->begin()[static_cast<std::size_t>(XAxis::Step)]);
+    plot_->setXExtent(AxisRange{first, std::max(*horizon_, lastStep())});
 }
 
 void PerplexityChart::applyTheme() {

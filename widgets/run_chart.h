@@ -71,6 +71,8 @@ protected:
     /// @param own an x axis that setXAxis() and setXWindow() leave alone
     void addPlot(PlotWidget* plot, const QString& name, std::optional<XAxis> own = std::nullopt);
     virtual void redraw() = 0;
+    /// Something else than records and settings has changed: the next refresh() draws.
+    void outdate() noexcept { dirty_ = true; }
     virtual void applyTheme() = 0;
     virtual void paintParts(QPainter& painter);
     /// Another one of its class, without parent.

@@ -34,8 +34,15 @@ bool changesTraining(const std::string& event) {
 }
 
 std::string shortText(const engine::EventRecord& event) {
-    if (event.event == "parameter_changed" && !event.field.empty())
-        return event.field.substr(event.field.rfind('.') + 1) + " " + event.from + " → " + event.to;
+    if (event.event == "parameter_changed" && !event.field.empty()) {
+        std::string text =
+            event.field.substr(event.field.rfind('.') + 1) + " " + event.from + " → " + event.to;
+        if (event.memory == "flush")
+            text += ", flushed";
+        if (event.memory == "drop")
+            text += ", dropped";
+        return event.undoes > 0 ? text + ", undone" : text;
+    }
     std::string text = event.event;
     std::replace(text.begin(), text.end(), '_', ' ');
     return text;

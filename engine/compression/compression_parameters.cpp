@@ -23,6 +23,7 @@ FieldSpec ratioParameter() {
                  "element is always sent.";
     field.equation = "k = max(1, floor(ratio * n))";
     field.live = true;
+    field.slider = SliderRange{1e-4, 1.0, 0.0};
     return field;
 }
 

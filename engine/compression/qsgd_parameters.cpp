@@ -23,6 +23,7 @@ FieldSpec levelsParameter() {
     field.equation = "q = floor(r) + [u < r - floor(r)], r = s |v|/norm";
     field.source = kSource;
     field.live = true;
+    field.slider = SliderRange{1.0, 1e4, 0.0};
     return field;
 }
 

@@ -26,6 +26,13 @@ struct UsedWhen {
     std::vector<std::string> values;
 };
 
+/// The part of a field's range in which people try things out, for a slider.
+struct SliderRange {
+    double from = 0.0;
+    double to = 1.0;
+    double step = 0.0; ///< of a linear one; 0: logarithmic, with `from` > 0
+};
+
 struct FieldSpec {
     std::string path;   ///< dotted, as in the experiment file: "compression.ratio"
     std::string option; ///< "--ratio"; of a Boolean: the flag that sets the opposite of the default
@@ -44,6 +51,7 @@ struct FieldSpec {
     std::vector<UsedWhen> usedWhen{};
     bool live = false;     ///< may change at a step boundary of a running run
     bool advanced = false; ///< folded away in the form at first
+    std::optional<SliderRange> slider{};
 };
 
 /// Values of the parameters that compressors and memories declare, by last path component

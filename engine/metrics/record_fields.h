@@ -156,6 +156,8 @@ void visitFields(Io& io, Event& record) {
         same.field("to", record.to);
         same.nonEmpty("memory", record.memory);
     });
+    io.inCase(record.undoes > 0, [&](auto& same) { same.field("undoes", record.undoes); });
+    io.inCase(record.repeats > 0, [&](auto& same) { same.field("repeats", record.repeats); });
 }
 
 template <class Io, MaybeConst<EndRecord> End>

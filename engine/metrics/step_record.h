@@ -132,7 +132,9 @@ struct EventRecord {
     std::string field{}; ///< of parameter_changed
     std::string from{};
     std::string to{};
-    std::string memory{}; ///< of a change of method or memory: keep, flush, drop
+    std::string memory{};      ///< of a change of method or memory: keep, flush, drop
+    std::uint64_t undoes = 0;  ///< step of the change that this one takes back; 0: of none
+    std::uint64_t repeats = 0; ///< step of the change that is made once more; 0: of none
 };
 
 struct EndRecord {

@@ -102,7 +102,8 @@ void addModelFields(std::vector<BoundField>& fields) {
                        .help = "Share of activations set to zero at random in training, so that "
                                "the model does not learn its text by heart.",
                        .source = "Zaremba, Sutskever and Vinyals 2014, arXiv:1409.2329",
-                       .live = true},
+                       .live = true,
+                       .slider = SliderRange{0.0, 0.9, 0.01}},
                       [](Experiment& e) -> FieldReference { return &e.model.dropout; }});
     fields.push_back({{.path = "model.init",
                        .option = "--init",
@@ -183,7 +184,8 @@ void addOptimizerFields(std::vector<BoundField>& fields) {
           .help = "How far each update goes along the mean gradient. Every method has its own "
                   "best value: tune it before comparing.",
           .equation = "w ← w − lr·m",
-          .live = true},
+          .live = true,
+          .slider = SliderRange{1e-3, 1e2, 0.0}},
          [](Experiment& e) -> FieldReference { return &e.training.lr; }});
     fields.push_back({{.path = "training.momentum",
                        .option = "--momentum",
@@ -219,7 +221,8 @@ void addOptimizerFields(std::vector<BoundField>& fields) {
                        .equation = "g = mean·min(1, clip/(‖mean‖₂ + 1e-6))",
                        .source = "Pascanu, Mikolov and Bengio 2013, arXiv:1211.5063",
                        .live = true,
-                       .advanced = true},
+                       .advanced = true,
+                       .slider = SliderRange{1e-3, 1e2, 0.0}},
                       [](Experiment& e) -> FieldReference { return &e.training.clip; }});
 }
 

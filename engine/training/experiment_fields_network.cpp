@@ -279,7 +279,8 @@ void addLinkFields(std::vector<BoundField>& fields) {
                        .help = "Rate of the modelled link of each worker, from which simulated "
                                "time is made: 100Mbit, 1.5Gbit, 9600 or unlimited.",
                        .equation = "server: 2a + max(u/B, N·u/S) + max(d/B, N·d/S)",
-                       .live = true},
+                       .live = true,
+                       .slider = SliderRange{1e6, 1e11, 0.0}},
                       [](Experiment& e) -> FieldReference { return &e.cluster.link.bandwidth; }});
     fields.push_back({{.path = "cluster.link.latency",
                        .option = "--latency",
@@ -290,7 +291,8 @@ void addLinkFields(std::vector<BoundField>& fields) {
                        .unit = "s",
                        .help = "Time that the modelled link takes for even the smallest message, "
                                "one way: 1ms, 20us, 0.5s.",
-                       .live = true},
+                       .live = true,
+                       .slider = SliderRange{1e-5, 1.0, 0.0}},
                       [](Experiment& e) -> FieldReference { return &e.cluster.link.latency; }});
     fields.push_back(
         {{.path = "cluster.link.server_bandwidth",

@@ -29,8 +29,8 @@ makeWorkers(const Experiment& experiment, const std::shared_ptr<const Corpus>& c
                                              transports.exchange);
 }
 
-/// What was done with the memory's content, and what the change has to do with one before it.
-std::string changeRemarks(const ParameterChange& change) {
+/// What was done with the memory's content, and what `event` has to do with one before it.
+std::string changeRemarks(const ParameterChange& change, const EventRecord& event) {
     std::string remarks;
     if (concernsMemory(change))
         switch (change.memory) {
@@ -44,10 +44,10 @@ std::string changeRemarks(const ParameterChange& change) {
             remarks = " (memory's content dropped)";
             break;
         }
-    if (change.undoes > 0)
-        remarks += "; undoes the change at step " + std::to_string(change.undoes);
-    if (change.repeats > 0)
-        remarks += "; makes the change at step " + std::to_string(change.repeats) + " again";
+    if (event.undoes > 0)
+        remarks += "; undoes the change at step " + std::to_string(event.undoes);
+    if (event.repeats > 0)
+        remarks += "; makes the change at step " + std::to_string(event.repeats) + " again";
     return remarks;
 }
 
@@ -196,7 +196,7 @@ void TrainerImpl<T>::apply(const ParameterChange& change) {
         throw ExperimentError(
             change.path, change.path + " cannot change during a run: start another run with it");
     Experiment next = requested_;
-    const std::string before = formatFieldValue(*field, getField(experiment_, change.path));
+    const Experiment before = experiment_;
     setField(next, change.path, change.value);
     requireValid(next);
     requireFlushable(change, experiment_);
@@ -209,12 +209,43 @@ void TrainerImpl<T>::apply(const ParameterChange& change) {
     event.step = totals_.step + 1;
     event.event = "parameter_changed";
     event.field = change.path;
-    event.from = before;
+    event.from = formatFieldValue(*field, getField(before, change.path));
     event.to = formatFieldValue(*field, getField(experiment_, change.path));
-    event.details = field->label + " " + event.from + " → " + event.to + changeRemarks(change);
     if (concernsMemory(change))
         event.memory = toString(memory);
+    event.undoes = stepOfChange(change.undoes);
+    event.repeats = stepOfChange(change.repeats);
+    event.details =
+        field->label + " " + event.from + " → " + event.to + changeRemarks(change, event);
+    if (change.id > 0)
+        changeSteps_[change.id] = event.step;
     sink_.record(event);
+    recordWhatFollowed(event, before);
+}
+
+/// Fields left to `auto` may change with another: the memory with the method.
+template <class T>
+void TrainerImpl<T>::recordWhatFollowed(const EventRecord& cause, const Experiment& before) {
+    for (const FieldSpec& field : experimentSchema()) {
+        EventRecord event = cause;
+        event.event = "parameter_followed";
+        event.undoes = event.repeats = 0;
+        event.field = field.path;
+        event.from = formatFieldValue(field, getField(before, field.path));
+        event.to = formatFieldValue(field, getField(experiment_, field.path));
+        if (event.from == event.to || field.path == cause.field)
+            continue;
+        event.details = field.label + " " + event.from + " → " + event.to +
+                        ", which follows from " + cause.field;
+        sink_.record(event);
+    }
+}
+
+/// 0 for what this trainer has not made.
+template <class T>
+std::uint64_t TrainerImpl<T>::stepOfChange(std::uint64_t id) const {
+    const auto found = changeSteps_.find(id);
+    return found == changeSteps_.end() ? 0 : found->second;
 }
 
 template <class T>

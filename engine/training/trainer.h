@@ -28,8 +28,9 @@ struct ParameterChange {
     std::string path; ///< a live field of the schema
     FieldValue value;
     MemoryChange memory = MemoryChange::Keep; ///< of a change of method or memory; else unused
-    std::uint64_t undoes = 0;  ///< the step of the change that this one takes back; 0: of none
-    std::uint64_t repeats = 0; ///< the step of the change that is made once more; 0: of none
+    std::uint64_t id = 0;      ///< the sender's own number for it; 0: nobody refers to it later
+    std::uint64_t undoes = 0;  ///< id of the change that this one takes back; 0: of none
+    std::uint64_t repeats = 0; ///< id of the change that is made once more; 0: of none
 };
 
 /// Whether it is one of method or memory, which asks what happens to the memory's content.

@@ -11,6 +11,7 @@
 #include "engine/training/trainer.h"
 #include "engine/training/worker_group.h"
 
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -42,6 +43,9 @@ private:
     void restore(const std::filesystem::path& checkpoint);
     void beginFork();
     void writeStart();
+
+    [[nodiscard]] std::uint64_t stepOfChange(std::uint64_t id) const;
+    void recordWhatFollowed(const EventRecord& cause, const Experiment& before);
 
     // One step (trainer_step.cpp)
     void step(const std::stop_token& stop);
@@ -87,7 +91,8 @@ private:
     bool ended_ = false;
     std::string forkChanges_; ///< of a fork: what is not as in the checkpoint's run
     std::optional<InspectionRequest> inspectNext_;
-    std::unique_ptr<WorkerGroup<T>> workers_; ///< last: its threads use everything above
+    std::map<std::uint64_t, std::uint64_t> changeSteps_; ///< of changes with an id
+    std::unique_ptr<WorkerGroup<T>> workers_;            ///< last: its threads use everything above
 };
 
 extern template class TrainerImpl<float>;

@@ -9,6 +9,7 @@
 #include "app/fork_bar.h"
 #include "app/gradient_panel.h"
 #include "app/main_window.h"
+#include "app/memory_question.h"
 #include "app/run_collection.h"
 #include "app/run_panel.h"
 #include "app/tuning_bar.h"
@@ -33,6 +34,7 @@
 #include <QFileDialog>
 #include <QImage>
 #include <QLineEdit>
+#include <QPushButton>
 #include <QSettings>
 #include <QTableView>
 #include <QTemporaryDir>
@@ -232,6 +234,8 @@ void TestWindowTour::pauseAndLookInside() {
 
 void TestWindowTour::switchMethod() {
     choose(window_->tuning()->editor(QStringLiteral("compression.method")), "randomk");
+    QVERIFY(window_->question()->isVisible()); // what becomes of what waits
+    QTest::mouseClick(window_->question()->button(engine::MemoryChange::Flush), Qt::LeftButton);
     press(Qt::Key_F10);
     QTRY_COMPARE(current(1).compression.method, std::string("randomk"));
     QCOMPARE(current(0).compression.method, std::string("none"));

@@ -8,6 +8,8 @@
 #include "app/experiment_panel.h"
 #include "app/gradient_panel.h"
 #include "app/main_window.h"
+#include "app/memory_question.h"
+#include "app/prediction_tool.h"
 #include "app/run_collection.h"
 #include "app/tuning_bar.h"
 #include "app/worker_panel.h"
@@ -72,6 +74,8 @@ inline void furnish(app::MainWindow& window) {
     window.workers()->setClusters({{QStringLiteral("Dense"), fakeCluster(), "keys.json"},
                                    {QStringLiteral("Top-k"), fakeCluster(), ""}});
     window.setTuningShown(true);
+    window.prediction()->setOpen(true);
+    window.question()->ask(QStringLiteral("«Method topk → qsgd»"), QStringLiteral("«1.5 waits»"));
     window.tuning()->setTargets({{id, QStringLiteral("Dense"), engine::defaultExperiment()}});
     Q_EMIT window.panel()
         ->form()

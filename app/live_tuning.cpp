@@ -192,7 +192,7 @@ QString LiveTuning::sentence(const LiveRequest& request, const std::vector<Piece
     const bool sameBefore = std::all_of(pieces.begin(), pieces.end(), [&](const Piece& piece) {
         return piece.from == pieces.front().from;
     });
-    const QString change =
+    QString change =
         sameBefore ? tr("%1 %2 → %3").arg(label, text(pieces.front().from), text(request.value))
                    : tr("%1 → %2").arg(label, text(request.value));
     if (runIds_.size() == 1)

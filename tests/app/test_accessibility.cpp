@@ -210,7 +210,7 @@ private Q_SLOTS:
                     const auto* button = qobject_cast<const QAbstractButton*>(part);
                     if (!part->isEnabled() || (button && isActionOfMenu(*button, inMenus)))
                         continue;
-                    QWidget* own = const_cast<QWidget*>(part);
+                    auto* own = const_cast<QWidget*>(part);
                     const bool is = reached.contains(own) || reached.contains(part->focusProxy());
                     QVERIFY2(is, describe(*part));
                 }

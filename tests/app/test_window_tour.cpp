@@ -205,12 +205,18 @@ void TestWindowTour::startAndTune() {
     press(Qt::Key_K, Qt::ControlModifier);
     QVERIFY(window_->tuning()->isVisible());
     window_->tuning()->chooseTarget(window_->runs()->list()[1].id);
-    type(window_->tuning()->editor(QStringLiteral("compression.ratio")), "0.05");
     const auto ratio = [&] {
         return std::get<double>(engine::getField(current(1), "compression.ratio"));
     };
+    const double before = ratio();
+    type(window_->tuning()->editor(QStringLiteral("compression.ratio")), "0.05");
     QTRY_COMPARE(ratio(), 0.05);
-    QTRY_COMPARE(window_->runs()->list()[1].series->changes().size(), std::size_t{1});
+    press(Qt::Key_Z, Qt::ControlModifier);
+    QTRY_COMPARE(ratio(), before);
+    press(Qt::Key_Z, Qt::ControlModifier | Qt::ShiftModifier);
+    QTRY_COMPARE(ratio(), 0.05);
+    // Each of them is a change of its own.
+    QTRY_COMPARE(window_->runs()->list()[1].series->changes().size(), std::size_t{3});
     QVERIFY(window_->runs()->list()[0].series->changes().empty());
 }
 
@@ -239,7 +245,7 @@ void TestWindowTour::switchMethod() {
     press(Qt::Key_F10);
     QTRY_COMPARE(current(1).compression.method, std::string("randomk"));
     QCOMPARE(current(0).compression.method, std::string("none"));
-    QTRY_COMPARE(window_->runs()->list()[1].series->changes().size(), std::size_t{2});
+    QTRY_COMPARE(window_->runs()->list()[1].series->changes().size(), std::size_t{4});
     press(Qt::Key_Space);
     QTRY_VERIFY_WITH_TIMEOUT(window_->session()->state() == RunState::Finished, kLongMs);
     QCOMPARE(step(0), static_cast<std::uint64_t>(kSteps));
@@ -339,7 +345,7 @@ void TestWindowTour::comeBack() {
     press(Qt::Key_O, Qt::ControlModifier | Qt::ShiftModifier);
     QCOMPARE(window_->runs()->list().size(), std::size_t{2}); // the fork was not kept
     QCOMPARE(step(1), static_cast<std::uint64_t>(kSteps));
-    QCOMPARE(window_->runs()->list()[1].series->changes().size(), std::size_t{2});
+    QCOMPARE(window_->runs()->list()[1].series->changes().size(), std::size_t{4});
     QCOMPARE(window_->panel()->experiments().front().training.lr, 0.5);
     QCOMPARE(window_->document()->path(), at("forked.json"));
     QVERIFY(!window_->document()->isModified());

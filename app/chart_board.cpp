@@ -117,11 +117,13 @@ void ChartBoard::setSmoothing(double steps) {
     smoothing_ = steps;
     for (widgets::RunChart* chart : charts_)
         chart->setSmoothing(steps);
+    answer();
 }
 
 void ChartBoard::setSeedsTogether(bool together) {
     for (widgets::RunChart* chart : charts_)
         chart->setSeedsTogether(together);
+    answer();
 }
 
 void ChartBoard::showPareto(bool shown) {
@@ -202,6 +204,7 @@ void ChartBoard::setXAxis(widgets::XAxis axis) {
     xAxis_ = axis;
     for (widgets::RunChart* chart : charts_)
         chart->setXAxis(axis);
+    answer();
     Q_EMIT xAxisChanged(axis);
 }
 
@@ -214,6 +217,18 @@ bool ChartBoard::refreshOutdated() {
             return true;
     }
     return false;
+}
+
+/// What a person has just asked for waits for no turn: the large chart is drawn at once, the others
+/// as soon as the event loop comes round.
+void ChartBoard::answer() {
+    largeChart()->refresh();
+    QTimer::singleShot(0, this, &ChartBoard::catchUp);
+}
+
+void ChartBoard::catchUp() {
+    if (isVisible() && !window()->isMinimized() && refreshOutdated())
+        QTimer::singleShot(0, this, &ChartBoard::catchUp);
 }
 
 void ChartBoard::refreshNext() {

@@ -85,6 +85,8 @@ private:
     void followXWindow(const widgets::RunChart* from,
                        const std::optional<widgets::AxisRange>& window);
     bool refreshOutdated();
+    void answer();
+    void catchUp();
     void refreshNext();
     [[nodiscard]] widgets::RunChart* largeChart() const;
 
